@@ -67,6 +67,8 @@ class WallsTest {
                     .definedBy(ROOT + "provider..")
                     .layer("injection")
                     .definedBy(ROOT + "injection..")
+                    .layer("aggregated")
+                    .definedBy(ROOT + "aggregated..")
                     .whereLayer("allocation")
                     .mayNotAccessAnyLayer()
                     .whereLayer("database")
@@ -123,7 +125,9 @@ class WallsTest {
                             "database",
                             "usage")
                     .whereLayer("injection")
-                    .mayOnlyAccessLayers("cluster", "leader");
+                    .mayOnlyAccessLayers("cluster", "leader")
+                    .whereLayer("aggregated")
+                    .mayOnlyAccessLayers("budget", "leader", "statement", "usage", "web");
 
     @ArchTest
     static final ArchRule packagesHaveNoCyclicDependencies =

@@ -26,6 +26,8 @@ class WallsTest {
                             "io.fabric8.kubernetes..",
                             "com.github.benmanes.caffeine..",
                             "org.apache.catalina..",
+                            "org.apache.coyote..",
+                            "org.apache.tomcat..",
                             "org.bouncycastle..",
                             "org.jspecify.annotations",
                             "org.slf4j..",

@@ -3,33 +3,25 @@ package io.gpusharing.e2e.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpusharing.e2e.cluster.ClientIdentities;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.ClusterScheduler;
 import io.gpusharing.e2e.installation.ClusterScheduler.ClientKey;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.SimulatedGpuNode;
-import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.TrustAnchors;
-import io.gpusharing.web.testing.ClientAuthority;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.function.Function;
-import org.bouncycastle.openssl.PEMKeyPair;
-import org.bouncycastle.openssl.PEMParser;
-import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -67,24 +59,8 @@ class ExtenderIT {
     }
 
     private static ClientKey clientKey(TestCluster cluster, String name) {
-        Path authority = cluster.authority();
-        try (var keys = new PEMParser(Files.newBufferedReader(authority.resolve("ca.key")))) {
-            ServerIdentity client =
-                    new ClientAuthority(
-                                    new CertificateAuthority(
-                                            Pem.certificates(
-                                                            Files.readString(
-                                                                    authority.resolve("ca.crt")))
-                                                    .getFirst(),
-                                            new JcaPEMKeyConverter()
-                                                    .getKeyPair((PEMKeyPair) keys.readObject())
-                                                    .getPrivate()),
-                                    Instant.now())
-                            .client("CN=" + name);
-            return new ClientKey(Pem.of(client.certificate()), Pem.of(client.key()));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        ServerIdentity client = ClientIdentities.of(cluster, "CN=" + name);
+        return new ClientKey(Pem.of(client.certificate()), Pem.of(client.key()));
     }
 
     @AfterAll

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.access;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.web.AccessReviews;
+import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.PublishedAuthority;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
@@ -11,6 +12,9 @@ import java.time.Clock;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.ssl.SslBundleRegistry;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -60,6 +64,12 @@ class AccessConfiguration {
                         properties.namespace(),
                         properties.subjectAlternativeNames()),
                 properties.certificateValidity());
+    }
+
+    @Bean
+    WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> clientCertificates(
+            AccessProperties properties, SslBundles bundles) {
+        return properties.enabled() ? new ClientCertificateRequest(BUNDLE, bundles) : _ -> {};
     }
 
     @Bean

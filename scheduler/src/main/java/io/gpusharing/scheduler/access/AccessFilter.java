@@ -9,6 +9,7 @@ import io.gpusharing.scheduler.inspect.Inspection;
 import io.gpusharing.web.AccessReviews;
 import io.gpusharing.web.AccessReviews.TooManyTokensException;
 import io.gpusharing.web.Caller;
+import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.ClientCertificates;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -37,9 +38,6 @@ import org.springframework.http.HttpStatus;
 final class AccessFilter extends HttpFilter {
 
     private static final Logger log = LoggerFactory.getLogger(AccessFilter.class);
-
-    /** Where Tomcat puts what the client has shown and proven to hold the key of. */
-    static final String CERTIFICATES = "jakarta.servlet.request.X509Certificate";
 
     /**
      * More than kube-scheduler asks: a pod has 1.5 MiB at most, and the names of 5 000 nodes 0.3.
@@ -205,9 +203,8 @@ final class AccessFilter extends HttpFilter {
     }
 
     private static List<X509Certificate> shown(HttpServletRequest request) {
-        return request.getAttribute(CERTIFICATES) instanceof X509Certificate[] shown
-                ? List.of(shown)
-                : List.of();
+        return ClientCertificateRequest.shown(
+                request.getAttribute(ClientCertificateRequest.ATTRIBUTE));
     }
 
     private void tell(HttpServletRequest request, Refusal refusal) {

@@ -96,7 +96,8 @@ public class Callers {
                         .build());
     }
 
-    private boolean may(Caller caller, ResourceAttributes right) {
+    /** Whether the cluster lets them do something. */
+    public boolean may(Caller caller, ResourceAttributes right) {
         return reviews.may(caller, right);
     }
 }

@@ -1,42 +1,51 @@
-package io.gpusharing.scheduler.access;
+package io.gpusharing.web;
 
 import java.security.cert.X509Certificate;
+import java.util.List;
 import javax.net.ssl.X509TrustManager;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.net.SSLHostConfig;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.stereotype.Component;
 
 /**
  * Has Tomcat ask for client certificates without judging them, as kube-apiserver does: {@link
- * AccessFilter} does that for each request, by the authorities of that moment, and can say in words
- * what is wrong. What TLS proves is that the client holds the key.
+ * ClientCertificates} does that for each request, by the authorities of that moment, and the answer
+ * can say in words what is wrong. What TLS proves is that the client holds the key. Needs {@code
+ * server.ssl.client-auth: want}.
  */
-@Component
-class ClientCertificateRequest
+public final class ClientCertificateRequest
         implements WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> {
 
-    private final AccessProperties properties;
+    /** The attribute of a request in which Tomcat puts what its client has shown. */
+    public static final String ATTRIBUTE = "jakarta.servlet.request.X509Certificate";
+
+    private final String bundle;
     private final SslBundles bundles;
 
-    ClientCertificateRequest(AccessProperties properties, SslBundles bundles) {
-        this.properties = properties;
+    /**
+     * @param bundle name of what is served, in {@code server.ssl.bundle}
+     */
+    public ClientCertificateRequest(String bundle, SslBundles bundles) {
+        this.bundle = bundle;
         this.bundles = bundles;
+    }
+
+    /** What the client has shown, its own certificate first; nothing if it has shown none. */
+    public static List<X509Certificate> shown(@Nullable Object attribute) {
+        return attribute instanceof X509Certificate[] shown ? List.of(shown) : List.of();
     }
 
     @Override
     public void customize(ConfigurableTomcatWebServerFactory factory) {
-        if (!properties.enabled()) {
-            return;
-        }
         factory.addConnectorCustomizers(connector -> {
             if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> protocol) {
                 leaveToUs(protocol);
                 // Spring Boot's own handler, which is called before, has made it anew.
                 bundles.addBundleUpdateHandler(
-                        AccessConfiguration.BUNDLE,
+                        bundle,
                         renewed -> {
                             leaveToUs(protocol);
                             protocol.reloadSslHostConfigs();

@@ -1,0 +1,289 @@
+package io.gpusharing.e2e.story;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpusharing.e2e.admission.Api;
+import io.gpusharing.e2e.cluster.ClientIdentities;
+import io.gpusharing.e2e.cluster.Kubectl.Answer;
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServerIdentity;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The ledger as people ask it: by plain kubectl, with whatever login they have. */
+class UsageApiIT {
+
+    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final String VALUE = "api.aggregated=true";
+
+    private static TestCluster cluster;
+    private static Installation installation;
+    private static Path client;
+
+    @BeforeAll
+    static void start() throws IOException {
+        cluster = TestCluster.start(Repository.root().resolve(".run/usage-api"));
+        installation = Installation.on(cluster, Map.of("GPUSHARING_AGGREGATED_ENABLED", "true"));
+        Installation.set(cluster, VALUE, "rbac-timekeeper.yaml");
+        Installation.set(cluster, VALUE, "api-service.yaml");
+        serveFromHere();
+        var api = new Api(cluster.client());
+        Team.create(cluster, api, "research");
+        Team.create(cluster, api, "sales");
+        bind("research", "edit", "ada");
+        bind("research", "view", "vera");
+        cluster.kubectl().run("create", "serviceaccount", "robot", "--namespace=sales").orFail();
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "rolebinding",
+                        "robot",
+                        "--namespace=sales",
+                        "--clusterrole=edit",
+                        "--serviceaccount=sales:robot")
+                .orFail();
+        client = identity("O=people,CN=ada");
+        pod(api, "research", "train", 50);
+        pod(api, "research", "serve", 100);
+        pod(api, "sales", "report", 25);
+        await("the API server passes on questions, and all pods are charged")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(
+                                        names(
+                                                cluster.kubectl()
+                                                        .run(
+                                                                "get",
+                                                                "podusages",
+                                                                "-A",
+                                                                "-o",
+                                                                "name")))
+                                .hasSize(3));
+    }
+
+    /** The API server finds the timekeeper where it runs: beside the cluster. */
+    private static void serveFromHere() {
+        cluster.kubectl()
+                .run(
+                        "delete",
+                        "service",
+                        "gpusharing-timekeeper",
+                        "--namespace=" + Installation.NAMESPACE)
+                .orFail();
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "service",
+                        "externalname",
+                        "gpusharing-timekeeper",
+                        "--external-name=localhost",
+                        "--namespace=" + Installation.NAMESPACE)
+                .orFail();
+        cluster.kubectl()
+                .run(
+                        "patch",
+                        "apiservice",
+                        "v1alpha1.usage.gpusharing.io",
+                        "--type=merge",
+                        "--patch={\"spec\":{\"service\":{\"port\":%d}}}"
+                                .formatted(installation.timekeeperUrl().getPort()))
+                .orFail();
+    }
+
+    private static void bind(String namespace, String role, String user) {
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "rolebinding",
+                        user,
+                        "--namespace=" + namespace,
+                        "--clusterrole=" + role,
+                        "--user=" + user)
+                .orFail();
+    }
+
+    private static Path identity(String subject) throws IOException {
+        ServerIdentity made = ClientIdentities.of(cluster, subject);
+        Path folder = Files.createDirectories(cluster.dir().resolve("ada"));
+        Files.writeString(folder.resolve("tls.crt"), Pem.of(made.certificate()));
+        Files.writeString(folder.resolve("tls.key"), Pem.of(made.key()));
+        return folder;
+    }
+
+    private static void pod(Api api, String namespace, String name, int cores) {
+        api.create(
+                        namespace,
+                        "{apiVersion: v1, kind: Pod, metadata: {name: %s}, spec: {containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: %d, tencent.com/vcuda-memory: %d}}}]}}"
+                                .formatted(name, cores, cores < 100 ? 15 : 0))
+                .orFail();
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/usage-api"));
+        cluster.close();
+    }
+
+    private static List<String> names(Answer answer) {
+        return answer.orFail().lines().filter(line -> !line.isBlank()).toList();
+    }
+
+    private static Answer byCertificate(String... arguments) {
+        return cluster.kubectl()
+                .run(
+                        Stream.concat(
+                                        Stream.of(arguments),
+                                        Stream.of(
+                                                "--client-certificate=" + client.resolve("tls.crt"),
+                                                "--client-key=" + client.resolve("tls.key")))
+                                .toArray(String[]::new));
+    }
+
+    @Test
+    void anAdministratorSeesAll() {
+        assertThat(names(cluster.kubectl().run("get", "podusages", "-A", "-o", "name")))
+                .containsExactly(
+                        "podusage.usage.gpusharing.io/serve",
+                        "podusage.usage.gpusharing.io/train",
+                        "podusage.usage.gpusharing.io/report");
+        assertThat(names(cluster.kubectl().run("get", "budgetusages", "-o", "name")))
+                .containsExactly(
+                        "budgetusage.usage.gpusharing.io/research",
+                        "budgetusage.usage.gpusharing.io/sales");
+    }
+
+    @Test
+    void whoMayEditANamespaceSeesItByACertificate() {
+        assertThat(names(byCertificate("get", "podusages", "-n", "research", "-o", "name")))
+                .containsExactly(
+                        "podusage.usage.gpusharing.io/serve", "podusage.usage.gpusharing.io/train");
+        assertThat(byCertificate("get", "podusages", "-n", "sales").text())
+                .contains("User \"ada\" cannot list resource \"podusages\"");
+        assertThat(byCertificate("get", "podusages", "-A").refused()).isTrue();
+        assertThat(byCertificate("get", "budgetusages").refused()).isTrue();
+    }
+
+    @Test
+    void aProgramSeesItsNamespaceByAToken() {
+        String token =
+                cluster.kubectl().run("create", "token", "robot", "--namespace=sales").orFail();
+        String server = cluster.client().getConfiguration().getMasterUrl();
+        Answer answer =
+                cluster.kubectl()
+                        .run(
+                                "get",
+                                "--kubeconfig=/dev/null",
+                                "--server=" + server,
+                                "--certificate-authority=" + cluster.authority().resolve("ca.crt"),
+                                "--token=" + token,
+                                "podusages",
+                                "-n",
+                                "sales",
+                                "-o",
+                                "name");
+
+        assertThat(names(answer)).containsExactly("podusage.usage.gpusharing.io/report");
+    }
+
+    @Test
+    void whoMayViewSeesTheSameAndAStrangerNothing() {
+        assertThat(
+                        names(
+                                cluster.kubectl()
+                                        .as("vera", "system:authenticated")
+                                        .run("get", "podusages", "-n", "research", "-o", "name")))
+                .hasSize(2);
+        Answer stranger =
+                cluster.kubectl()
+                        .as("stranger", "system:authenticated")
+                        .run("get", "podusages", "-n", "research");
+        assertThat(stranger.refused()).isTrue();
+        assertThat(stranger.text()).contains("User \"stranger\" cannot list resource");
+    }
+
+    @Test
+    void theTableReadsWell() {
+        List<String> lines =
+                names(cluster.kubectl().run("get", "podusages", "-n", "research", "-o", "wide"));
+
+        assertThat(lines.getFirst().split("\\s+"))
+                .containsExactly(
+                        "NAME",
+                        "GPUS",
+                        "HELD",
+                        "CHARGED",
+                        "BUSY",
+                        "BUDGET",
+                        "NODE",
+                        "MEASURED",
+                        "BASIS",
+                        "SINCE");
+        assertThat(lines.get(1)).startsWith("serve   1 ").contains("research");
+        assertThat(lines.get(2)).matches("train\\s+0\\.5\\s+\\d+s\\s+\\d\\.\\d+\\s+<unknown>.*");
+        assertThat(
+                        cluster.kubectl()
+                                .run(
+                                        "get",
+                                        "podusages",
+                                        "-n",
+                                        "research",
+                                        "--field-selector=metadata.name=train",
+                                        "-o",
+                                        "jsonpath={.items[*].status.gpus}")
+                                .orFail())
+                .isEqualTo("0.5");
+    }
+
+    @Test
+    void kubectlFindsAndExplainsIt() {
+        assertThat(
+                        cluster.kubectl()
+                                .run("api-resources", "--api-group=usage.gpusharing.io")
+                                .orFail())
+                .contains("podusages", "budgetusages", "PodUsage");
+        assertThat(cluster.kubectl().run("explain", "podusages.status.measured").orFail())
+                .contains("What it was measured to do", "busyPercent");
+    }
+
+    @Test
+    void whileTheTimekeeperIsAwayOnlyThatFails() {
+        installation.timekeeper().program().kill();
+
+        await("it is told that nobody answers")
+                .atMost(SOON)
+                .untilAsserted(() -> {
+                    Answer answer = cluster.kubectl().run("get", "podusages", "-A");
+                    assertThat(answer.refused()).isTrue();
+                });
+        assertThat(cluster.kubectl().run("get", "pods", "-A").orFail()).contains("train");
+        assertThat(cluster.kubectl().run("get", "gpubudgets").orFail()).contains("research");
+
+        installation.timekeeper().restart();
+        installation.timekeeper().awaitReady();
+        await("it is back by itself")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(
+                                        names(
+                                                cluster.kubectl()
+                                                        .run(
+                                                                "get",
+                                                                "podusages",
+                                                                "-A",
+                                                                "-o",
+                                                                "name")))
+                                .hasSize(3));
+    }
+}

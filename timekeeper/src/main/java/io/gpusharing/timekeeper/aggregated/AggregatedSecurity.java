@@ -1,0 +1,100 @@
+package io.gpusharing.timekeeper.aggregated;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.web.Caller;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpStatus;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Only the API server is let through, for whom it names. It has asked RBAC already; we ask again,
+ * so that a mistake in what it lets pass shows nobody anything.
+ */
+@Configuration(proxyBeanMethods = false)
+class AggregatedSecurity {
+
+    @Bean
+    @Order(15)
+    SecurityFilterChain aggregated(
+            HttpSecurity http, FrontProxies proxies, Callers callers, StatusAnswers answers)
+            throws Exception {
+        return http.securityMatcher("/apis/**", "/openapi/**")
+                .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
+                .addFilterBefore(new PassedOn(proxies, callers, answers), AuthorizationFilter.class)
+                .csrf(AbstractHttpConfigurer::disable)
+                .anonymous(AbstractHttpConfigurer::disable)
+                .requestCache(AbstractHttpConfigurer::disable)
+                .logout(AbstractHttpConfigurer::disable)
+                .sessionManagement(it -> it.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+                .build();
+    }
+
+    private static final class PassedOn extends OncePerRequestFilter {
+
+        private final FrontProxies proxies;
+        private final Callers callers;
+        private final StatusAnswers answers;
+
+        PassedOn(FrontProxies proxies, Callers callers, StatusAnswers answers) {
+            this.proxies = proxies;
+            this.callers = callers;
+            this.answers = answers;
+        }
+
+        @Override
+        protected void doFilterInternal(
+                HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            Optional<Caller> caller = proxies.caller(request);
+            if (caller.isEmpty()) {
+                answers.write(
+                        response,
+                        HttpStatus.UNAUTHORIZED,
+                        "This is asked by way of the API server: kubectl get --raw "
+                                + request.getRequestURI());
+                return;
+            }
+            Optional<Question> question =
+                    Question.of(request.getMethod(), request.getServletPath());
+            try {
+                if (question.isPresent() && !callers.may(caller.get(), question.get().right())) {
+                    answers.write(
+                            response,
+                            HttpStatus.FORBIDDEN,
+                            question.get().forbidden(caller.get().name()));
+                    return;
+                }
+            } catch (KubernetesClientException e) {
+                answers.write(
+                        response,
+                        HttpStatus.SERVICE_UNAVAILABLE,
+                        "The API server cannot be asked now whether you may; ask again in a few seconds");
+                return;
+            }
+            SecurityContext context = SecurityContextHolder.createEmptyContext();
+            context.setAuthentication(
+                    UsernamePasswordAuthenticationToken.authenticated(
+                            caller.get(), null, List.of()));
+            SecurityContextHolder.setContext(context);
+            chain.doFilter(request, response);
+        }
+    }
+}

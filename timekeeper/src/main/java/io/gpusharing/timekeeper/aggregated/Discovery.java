@@ -1,0 +1,183 @@
+package io.gpusharing.timekeeper.aggregated;
+
+import io.swagger.v3.oas.annotations.Hidden;
+import java.util.List;
+import java.util.Map;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.Resource;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What there is to ask, as API servers and kubectl look for it. */
+@Hidden
+@RestController
+class Discovery {
+
+    static final String GROUP = "usage.gpusharing.io";
+    static final String VERSION = "v1alpha1";
+    static final String API_VERSION = GROUP + "/" + VERSION;
+    static final String PATH = "/apis/" + API_VERSION;
+
+    private static final String OPENAPI = "/openapi/v3" + PATH;
+
+    private static final Map<String, String> IN_VERSION =
+            Map.of("groupVersion", API_VERSION, "version", VERSION);
+
+    /** Names of the formats in which everything is said at once. */
+    private static final String AGGREGATED =
+            "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+    private static final List<Kind> KINDS =
+            List.of(
+                    new Kind("podusages", "podusage", true, "PodUsage", "pu"),
+                    new Kind("budgetusages", "budgetusage", false, "BudgetUsage", "bu"));
+
+    private static final List<String> READING = List.of("get", "list");
+
+    /**
+     * One kind of thing.
+     *
+     * @param name in addresses
+     * @param shortName for kubectl
+     */
+    private record Kind(
+            String name, String singularName, boolean namespaced, String kind, String shortName) {
+
+        Map<String, Object> listed() {
+            return Map.of(
+                    "name",
+                    name,
+                    "singularName",
+                    singularName,
+                    "namespaced",
+                    namespaced,
+                    "kind",
+                    kind,
+                    "verbs",
+                    READING,
+                    "shortNames",
+                    List.of(shortName));
+        }
+
+        Map<String, Object> aggregated() {
+            return Map.of(
+                    "resource",
+                    name,
+                    "responseKind",
+                    Map.of("group", GROUP, "version", VERSION, "kind", kind),
+                    "scope",
+                    namespaced ? "Namespaced" : "Cluster",
+                    "singularResource",
+                    singularName,
+                    "verbs",
+                    READING,
+                    "shortNames",
+                    List.of(shortName));
+        }
+    }
+
+    /** Whether an address is one of this API. */
+    static boolean isOurs(String path) {
+        return path.startsWith("/apis") || path.startsWith("/openapi");
+    }
+
+    /** All groups; with their resources for who knows that format. */
+    @GetMapping("/apis")
+    ResponseEntity<Map<String, Object>> groups(
+            @RequestHeader(name = HttpHeaders.ACCEPT, defaultValue = "") String accept) {
+        return accept.contains("as=APIGroupDiscoveryList") && accept.contains("v=v2;")
+                ? ResponseEntity.ok()
+                        .contentType(MediaType.parseMediaType(AGGREGATED))
+                        .body(everything())
+                : answer(
+                        Map.of(
+                                "kind",
+                                "APIGroupList",
+                                "apiVersion",
+                                "v1",
+                                "groups",
+                                List.of(described())));
+    }
+
+    /** Our group. */
+    @GetMapping("/apis/" + GROUP)
+    ResponseEntity<Map<String, Object>> group() {
+        return answer(described());
+    }
+
+    /** Its resources. The aggregator asks this every few seconds, to see whether we are there. */
+    @GetMapping(PATH)
+    ResponseEntity<Map<String, Object>> resources() {
+        return answer(
+                Map.of(
+                        "kind",
+                        "APIResourceList",
+                        "apiVersion",
+                        "v1",
+                        "groupVersion",
+                        API_VERSION,
+                        "resources",
+                        KINDS.stream().map(Kind::listed).toList()));
+    }
+
+    /** Where they are described; the address changes with the description. */
+    @GetMapping("/openapi/v3")
+    ResponseEntity<Map<String, Object>> descriptions() {
+        return answer(
+                Map.of("paths", Map.of(PATH.substring(1), Map.of("serverRelativeURL", OPENAPI))));
+    }
+
+    /** Their description (OpenAPI 3), by which {@code kubectl explain} goes. */
+    @GetMapping(OPENAPI)
+    ResponseEntity<Resource> description() {
+        return ResponseEntity.ok()
+                .contentType(MediaType.APPLICATION_JSON)
+                .body(new ClassPathResource("usage-openapi.json"));
+    }
+
+    private static Map<String, Object> described() {
+        return Map.of(
+                "kind",
+                "APIGroup",
+                "apiVersion",
+                "v1",
+                "name",
+                GROUP,
+                "versions",
+                List.of(IN_VERSION),
+                "preferredVersion",
+                IN_VERSION);
+    }
+
+    private static Map<String, Object> everything() {
+        return Map.of(
+                "kind",
+                "APIGroupDiscoveryList",
+                "apiVersion",
+                "apidiscovery.k8s.io/v2",
+                "metadata",
+                Map.of(),
+                "items",
+                List.of(
+                        Map.of(
+                                "metadata",
+                                Map.of("name", GROUP),
+                                "versions",
+                                List.of(
+                                        Map.of(
+                                                "version",
+                                                VERSION,
+                                                "freshness",
+                                                "Current",
+                                                "resources",
+                                                KINDS.stream().map(Kind::aggregated).toList())))));
+    }
+
+    private static ResponseEntity<Map<String, Object>> answer(Map<String, Object> body) {
+        return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(body);
+    }
+}

@@ -1,0 +1,440 @@
+package io.gpusharing.timekeeper.aggregated;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.statement.PodCharges;
+import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.gpusharing.timekeeper.usage.MeasuredUse;
+import io.gpusharing.timekeeper.web.TrustBundle;
+import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.ClientCertificateRequest;
+import io.gpusharing.web.Pem;
+import io.gpusharing.web.ServerIdentity;
+import io.gpusharing.web.ServingCertificate;
+import io.gpusharing.web.testing.ClientAuthority;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.StreamSupport;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.pem.PemSslStore;
+import org.springframework.boot.ssl.pem.PemSslStoreBundle;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.FilterType;
+import org.springframework.context.annotation.Import;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Over TLS, on a real database, asked as an API server asks. */
+class UsageApiHttpTest {
+
+    private static final String API = "/apis/usage.gpusharing.io/v1alpha1";
+    private static final String TABLE =
+            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final TestDatabase DATABASE = TestDatabase.create();
+
+    private static CertificateAuthority ours;
+    private static ServerIdentity served;
+    private static ClientAuthority proxies;
+    private static ServerIdentity proxy;
+    private static AskedApiServer apiServer;
+    private static ServletWebServerApplicationContext context;
+
+    @SpringBootConfiguration
+    @EnableAutoConfiguration
+    @ConfigurationPropertiesScan("io.gpusharing.timekeeper.aggregated")
+    @ComponentScan(
+            basePackages = {"io.gpusharing.timekeeper.aggregated", "io.gpusharing.timekeeper.web"},
+            excludeFilters =
+                    @ComponentScan.Filter(
+                            type = FilterType.REGEX,
+                            pattern =
+                                    ".*(Test.*|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
+    @Import({PodCharges.class, MeasuredUse.class})
+    static class Application {
+
+        // Other tests go on with it.
+        @Bean(destroyMethod = "")
+        DataSource dataSource() {
+            return DATABASE.dataSource();
+        }
+
+        @Bean
+        ClusterDatabase rows() {
+            return DATABASE.rows();
+        }
+
+        @Bean
+        Clock clock() {
+            return Clock.systemUTC();
+        }
+
+        @Bean
+        Leadership leadership() {
+            return Leadership.alone();
+        }
+
+        @Bean
+        Budgets budgets(Clock clock) {
+            return TestBudgets.on(DATABASE, Duration.ofHours(1), clock);
+        }
+
+        @Bean
+        TrustBundle trust() {
+            return () -> Pem.of(ours.certificate());
+        }
+
+        @Bean
+        static SslBundleRegistrar served() {
+            return registry ->
+                    registry.registerBundle("timekeeper", ServingCertificate.bundle(served));
+        }
+
+        @Bean
+        static ClientCertificateRequest clientCertificates(SslBundles bundles) {
+            return new ClientCertificateRequest("timekeeper", bundles);
+        }
+
+        @Bean(destroyMethod = "close")
+        KubernetesClient kubernetesClient() {
+            return new KubernetesClientBuilder()
+                    .withConfig(
+                            new ConfigBuilder()
+                                    .withAutoConfigure(false)
+                                    .withMasterUrl(apiServer.url())
+                                    .build())
+                    .build();
+        }
+    }
+
+    @BeforeAll
+    static void start() throws IOException {
+        Instant now = Instant.now();
+        ours = CertificateAuthority.create("ours", now, Duration.ofDays(1));
+        served = ours.issue(List.of("127.0.0.1"), now, Duration.ofDays(1));
+        proxies = new ClientAuthority(now);
+        proxy = proxies.client("CN=front-proxy-client");
+        DATABASE.rows()
+                .sql(
+                        "insert into cluster (id, metering_start) values (:cluster, now()) on conflict do nothing returning id")
+                .query(String.class)
+                .optional();
+        apiServer = new AskedApiServer();
+        apiServer.passesOnBy(proxies.certificate());
+        context =
+                (ServletWebServerApplicationContext)
+                        new SpringApplicationBuilder(Application.class)
+                                .properties(
+                                        "spring.config.location=optional:classpath:/none/",
+                                        "server.port=0",
+                                        "server.ssl.bundle=timekeeper",
+                                        "server.ssl.client-auth=want",
+                                        "gpusharing.cluster.namespace=gpusharing-system",
+                                        "gpusharing.aggregated.enabled=true",
+                                        "spring.flyway.enabled=false",
+                                        "spring.mvc.problemdetails.enabled=true")
+                                .run();
+        await("it knows the API server")
+                .until(() -> ask(proxy, "admin", "/apis").statusCode() == 200);
+    }
+
+    @AfterAll
+    static void stop() {
+        context.close();
+        apiServer.close();
+    }
+
+    @BeforeEach
+    void pods() {
+        DATABASE.jdbc().sql("delete from pod_allocation").update();
+        hold("team-a", "train", "n1", 500_000);
+        hold("team-a", "serve", "n2", 1_000_000);
+        hold("team-b", "train", "n1", 250_000);
+    }
+
+    private static void hold(String namespace, String name, String node, long micros) {
+        DATABASE.rows()
+                .sql(
+                        """
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, share_known,
+                            compute_part, compute_numerator, compute_denominator,
+                            memory_part, memory_numerator, memory_denominator,
+                            budget, share_rate, rate, held_from, posted_until, charged_until)
+                        values (:cluster, :uid, :namespace, :name, :node, true,
+                            :micros, :micros, 1000000, :micros, :micros, 1000000, :namespace, :micros, :micros,
+                            now() - interval '10 minutes', now() - interval '10 minutes', now() - interval '10 minutes')
+                        returning pod_uid
+                        """)
+                .param("uid", UUID.randomUUID())
+                .param("namespace", namespace)
+                .param("name", name)
+                .param("node", node)
+                .param("micros", micros)
+                .query(UUID.class)
+                .single();
+    }
+
+    /**
+     * @param client whose certificate is shown; null for none
+     * @param user whom the headers name; empty for nobody
+     */
+    private static HttpResponse<String> ask(
+            @Nullable ServerIdentity client, String user, String path, String... headers)
+            throws IOException, InterruptedException {
+        var tls =
+                SslBundle.of(
+                                new PemSslStoreBundle(
+                                        client == null
+                                                ? null
+                                                : PemSslStore.of(
+                                                        List.of(client.certificate()),
+                                                        client.key()),
+                                        PemSslStore.of(List.of(ours.certificate()), null)))
+                        .createSslContext();
+        int port = Objects.requireNonNull(context.getWebServer()).getPort();
+        var request = HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + path));
+        if (!user.isEmpty()) {
+            request.header("X-Remote-User", user).header("X-Remote-Group", "people");
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        try (HttpClient http = HttpClient.newBuilder().sslContext(tls).build()) {
+            return http.send(request.build(), BodyHandlers.ofString());
+        }
+    }
+
+    private static JsonNode answered(String user, String path, String... headers)
+            throws IOException, InterruptedException {
+        HttpResponse<String> answer = ask(proxy, user, path, headers);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(answer.headers().firstValue("Content-Type")).contains("application/json");
+        return JSON.readTree(answer.body());
+    }
+
+    private static List<String> names(JsonNode list) {
+        return StreamSupport.stream(list.path("items").spliterator(), false)
+                .map(item ->
+                        "%s/%s"
+                                .formatted(
+                                        item.at("/metadata/namespace").asString(),
+                                        item.at("/metadata/name").asString()))
+                .toList();
+    }
+
+    private static void isStatus(HttpResponse<String> answer, int code, String... words) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(code);
+        assertThat(answer.headers().firstValue("Content-Type")).contains("application/json");
+        JsonNode status = JSON.readTree(answer.body());
+        assertThat(status.path("kind").asString()).isEqualTo("Status");
+        assertThat(status.path("code").asInt()).isEqualTo(code);
+        assertThat(List.of(words))
+                .allSatisfy(word -> assertThat(status.path("message").asString()).contains(word));
+    }
+
+    @Test
+    void aTenantSeesThePodsOfItsNamespaceAndNoOthers() throws Exception {
+        assertThat(names(answered("ada", API + "/namespaces/team-a/podusages")))
+                .containsExactly("team-a/serve", "team-a/train");
+        isStatus(
+                ask(proxy, "ada", API + "/namespaces/team-b/podusages"),
+                403,
+                "User \"ada\" cannot list resource \"podusages\"",
+                "in the namespace \"team-b\"");
+        isStatus(ask(proxy, "ada", API + "/podusages"), 403, "at the cluster scope");
+        assertThat(names(answered("admin", API + "/podusages")))
+                .containsExactly("team-a/serve", "team-a/train", "team-b/train");
+    }
+
+    @Test
+    void onePodSaysWhatItHoldsAndWhatItWasCharged() throws Exception {
+        JsonNode pod = answered("ada", API + "/namespaces/team-a/podusages/train");
+
+        assertThat(pod.path("kind").asString()).isEqualTo("PodUsage");
+        assertThat(pod.at("/metadata/labels/gpusharing.io~1budget").asString()).isEqualTo("team-a");
+        assertThat(pod.at("/status/gpus").asString()).isEqualTo("0.5");
+        assertThat(pod.at("/status/chargedMinutes").asString()).startsWith("5.0");
+        assertThat(pod.at("/status").has("measured")).isFalse();
+        isStatus(
+                ask(proxy, "ada", API + "/namespaces/team-a/podusages/none"),
+                404,
+                "podusages.usage.gpusharing.io \"none\" not found");
+    }
+
+    @Test
+    void kubectlIsShownATable() throws Exception {
+        JsonNode table =
+                answered("ada", API + "/namespaces/team-a/podusages?limit=500", "Accept", TABLE);
+
+        assertThat(table.path("kind").asString()).isEqualTo("Table");
+        assertThat(table.at("/columnDefinitions/0/format").asString()).isEqualTo("name");
+        assertThat(table.at("/rows/1/object/metadata/name").asString()).isEqualTo("train");
+        var cells = new ArrayList<String>();
+        table.at("/rows/1/cells").forEach(cell -> cells.add(cell.asString()));
+        assertThat(cells.subList(0, 3)).containsExactly("train", "0.5", "10m");
+        assertThat(cells.subList(4, 7)).containsExactly("<unknown>", "team-a", "n1");
+    }
+
+    @Test
+    void aListIsReadPageByPage() throws Exception {
+        var seen = new ArrayList<String>();
+        String next = "";
+        do {
+            JsonNode page = answered("admin", API + "/podusages?limit=1&continue=" + next);
+            seen.addAll(names(page));
+            next = page.at("/metadata/continue").asString("");
+        } while (!next.isEmpty());
+
+        assertThat(seen).containsExactly("team-a/serve", "team-a/train", "team-b/train");
+        isStatus(ask(proxy, "admin", API + "/podusages?continue=x"), 400, "continue is none");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "fieldSelector=metadata.name%3Dtrain                 | team-a/train team-b/train",
+                "fieldSelector=metadata.name%3Dtrain,status.node!%3Dn1 | ",
+                "fieldSelector=metadata.namespace!%3Dteam-a          | team-b/train",
+                "labelSelector=gpusharing.io/node%20in%20(n2,n3)     | team-a/serve",
+                "labelSelector=gpusharing.io/node%20notin%20(n2)     | team-a/train team-b/train",
+                "labelSelector=gpusharing.io/budget%3Dteam-b         | team-b/train",
+                "labelSelector=gpusharing.io/budget                  | team-a/serve team-a/train team-b/train",
+                "labelSelector=!gpusharing.io/budget                 | ",
+                "labelSelector=app%3Dweb                             | ",
+                "labelSelector=app!%3Dweb                            | team-a/serve team-a/train team-b/train",
+                "labelSelector=!app                                  | team-a/serve team-a/train team-b/train"
+            })
+    void podsAreChosenBySelectors(String query, @Nullable String expected) throws Exception {
+        assertThat(String.join(" ", names(answered("admin", API + "/podusages?" + query))))
+                .isEqualTo(expected == null ? "" : expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fieldSelector=spec.x%3D1", "labelSelector=a%3E3", "limit=many"})
+    void whatIsNotUnderstoodIsSaid(String query) throws Exception {
+        isStatus(ask(proxy, "admin", API + "/podusages?" + query), 400);
+    }
+
+    @Test
+    void nothingCanBeWatched() throws Exception {
+        isStatus(ask(proxy, "admin", API + "/podusages?watch=true"), 405, "watch kubectl get");
+    }
+
+    @Test
+    void whoeverElseSaysWhoHasAskedIsRefused() throws Exception {
+        String path = API + "/podusages";
+
+        isStatus(ask(null, "admin", path), 401, "kubectl get --raw " + path);
+        isStatus(
+                ask(
+                        new ClientAuthority(Instant.now()).client("CN=front-proxy-client"),
+                        "admin",
+                        path),
+                401);
+        isStatus(ask(proxies.client("CN=someone"), "admin", path), 401);
+        isStatus(ask(proxies.expired("CN=front-proxy-client"), "admin", path), 401);
+        isStatus(ask(proxy, "", path), 401);
+        isStatus(ask(null, "admin", "/openapi/v3"), 401);
+    }
+
+    @Test
+    void anotherAuthorityOfTheApiServerIsFollowedAtOnce() throws Exception {
+        var next = new ClientAuthority(Instant.now());
+        ServerIdentity shown = next.client("CN=front-proxy-client");
+        assertThat(ask(shown, "admin", "/apis").statusCode()).isEqualTo(401);
+
+        apiServer.passesOnBy(next.certificate());
+        await("it is known").until(() -> ask(shown, "admin", "/apis").statusCode() == 200);
+        assertThat(ask(proxy, "admin", "/apis").statusCode()).isEqualTo(401);
+
+        apiServer.passesOnBy(proxies.certificate());
+        await("so is the first").until(() -> ask(proxy, "admin", "/apis").statusCode() == 200);
+    }
+
+    @Test
+    void theApiServerIsToldByWhichAuthorityItKnowsUs() {
+        await().untilAsserted(() ->
+                assertThat(apiServer.caBundle())
+                        .isEqualTo(
+                                Base64.getEncoder()
+                                        .encodeToString(
+                                                Pem.of(ours.certificate()).getBytes(US_ASCII))));
+    }
+
+    @Test
+    void whatThereIsIsFoundInEveryWay() throws Exception {
+        assertThat(answered("ada", "/apis").at("/groups/0/name").asString())
+                .isEqualTo("usage.gpusharing.io");
+        HttpResponse<String> all =
+                ask(
+                        proxy,
+                        "ada",
+                        "/apis",
+                        "Accept",
+                        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+        assertThat(
+                        JSON.readTree(all.body())
+                                .at("/items/0/versions/0/resources/0/resource")
+                                .asString())
+                .isEqualTo("podusages");
+        assertThat(answered("ada", API).at("/resources/0/kind").asString()).isEqualTo("PodUsage");
+        String described =
+                answered("ada", "/openapi/v3")
+                        .at("/paths/apis~1usage.gpusharing.io~1v1alpha1/serverRelativeURL")
+                        .asString();
+        assertThat(answered("ada", described).at("/openapi").asString()).startsWith("3");
+    }
+
+    @Test
+    void whereTheApiServerCannotBeAskedNobodyIsLetThrough() throws Exception {
+        apiServer.silent(true);
+        try {
+            isStatus(
+                    ask(proxy, "somebody", API + "/podusages"),
+                    503,
+                    "The API server cannot be asked now");
+        } finally {
+            apiServer.silent(false);
+        }
+    }
+}
