@@ -3,6 +3,7 @@ package io.gpusharing.budget;
 import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,10 @@ import org.jspecify.annotations.Nullable;
 public record PublishedBudget(
         String name, Instant created, GpuBudgetSpec spec, @Nullable GpuBudgetStatus status) {
 
+    /** Of several that name a namespace, the first in this order pays for it. */
+    public static final Comparator<PublishedBudget> OLDER_FIRST =
+            Comparator.comparing(PublishedBudget::created).thenComparing(PublishedBudget::name);
+
     /**
      * The standing at an instant.
      *
@@ -35,6 +40,36 @@ public record PublishedBudget(
     /** The budget's line; empty if it is unlimited, or not understood by who counts it. */
     public Optional<BudgetLine> line() {
         return understood() ? spec.terms().map(this::line) : Optional.empty();
+    }
+
+    /**
+     * What was used of the period that contains an instant, at the rate of the status; of the one
+     * of the status if the instant is earlier.
+     *
+     * @throws java.time.DateTimeException if that period has ended, and the spec names no time zone
+     *     or anchor that there is
+     */
+    public GpuTime usedAt(Instant now) {
+        if (status == null || status.asOf() == null) {
+            return GpuTime.ZERO;
+        }
+        Instant asOf = Instant.parse(status.asOf());
+        Instant to = now.isBefore(asOf) ? asOf : now;
+        long rate = status.rate() == null ? 0 : status.rate();
+        Instant end = end();
+        if (end == null || to.isBefore(end)) {
+            GpuTime before = status.used() == null ? GpuTime.ZERO : new GpuTime(status.used());
+            return before.plus(GpuTime.accrued(rate, asOf, to));
+        }
+        Instant start = spec.period().rule().at(to).start();
+        return GpuTime.accrued(rate, start.isBefore(end) ? end : start, to);
+    }
+
+    /** End of the period of the status. */
+    private @Nullable Instant end() {
+        return status == null || status.period() == null || status.period().end() == null
+                ? null
+                : Instant.parse(status.period().end());
     }
 
     private boolean understood() {
@@ -66,9 +101,7 @@ public record PublishedBudget(
                 credits,
                 active.minus(new GpuTime(status.remaining())),
                 terms,
-                status.period() == null || status.period().end() == null
-                        ? null
-                        : Instant.parse(status.period().end()));
+                end());
     }
 
     private static Credit credit(CreditEntry entry) {

@@ -58,6 +58,49 @@ class PublishedBudgetTest {
                 .hasMessage("\"ten\" is no number of GPU-minutes; write for instance 0.25 or 1200");
     }
 
+    @Test
+    void whatWasUsedGrowsAtTheRateOfTheStatus() {
+        PublishedBudget budget = budget(spec("0.25"), used(10_000_000L, "2026-04-01T00:00:00Z"));
+
+        assertThat(budget.usedAt(NOON.minusSeconds(5))).isEqualTo(new GpuTime(10_000_000));
+        assertThat(budget.usedAt(NOON.plusSeconds(30))).isEqualTo(new GpuTime(25_000_000));
+    }
+
+    @Test
+    void aPeriodThatBeganSinceTheStatusIsUsedFromItsBeginning() {
+        PublishedBudget budget = budget(spec("0.25"), used(10_000_000L, "2026-04-01T00:00:00Z"));
+
+        assertThat(budget.usedAt(Instant.parse("2026-04-01T00:00:20Z")))
+                .isEqualTo(new GpuTime(10_000_000));
+        assertThat(budget.usedAt(Instant.parse("2026-05-01T00:00:02Z")))
+                .isEqualTo(new GpuTime(1_000_000));
+    }
+
+    @Test
+    void nothingIsKnownToBeUsedBeforeTheFirstStatus() {
+        assertThat(budget(spec("10"), null).usedAt(NOON)).isEqualTo(GpuTime.ZERO);
+    }
+
+    private static GpuBudgetStatus used(long used, String end) {
+        return new GpuBudgetStatus(
+                1L,
+                NOON.toString(),
+                new PeriodEdges("2026-03-01T00:00:00Z", end),
+                null,
+                used,
+                null,
+                500_000L,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null);
+    }
+
     private static PublishedBudget budget(GpuBudgetSpec spec, @Nullable GpuBudgetStatus status) {
         return new PublishedBudget("team-a", NOON.minusSeconds(3600), spec, status);
     }

@@ -8,7 +8,6 @@ import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  * while another follows what the cluster says.
  */
 public final class PublishedBudgets {
-
-    private static final Comparator<PublishedBudget> OLDER_FIRST =
-            Comparator.comparing(PublishedBudget::created).thenComparing(PublishedBudget::name);
 
     /** No budgets at all. */
     public static final PublishedBudgets NONE = new PublishedBudgets(List.of(), Optional.empty());
@@ -77,7 +73,7 @@ public final class PublishedBudgets {
         var assigned = new HashMap<String, String>();
         byName.values().stream()
                 .map(Known::budget)
-                .sorted(OLDER_FIRST)
+                .sorted(PublishedBudget.OLDER_FIRST)
                 .forEach(budget ->
                         budget.spec()
                                 .namespaces()
