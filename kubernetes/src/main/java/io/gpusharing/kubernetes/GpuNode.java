@@ -67,6 +67,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
      * @param model its model by NVML
      * @param mig whether it is split, and its parts are another plugin's
      * @param health {@code Healthy} while containers may start on it
+     * @param reason what is wrong with it, in words; null while it is healthy
      * @param mode {@code Whole} while one container has all of it
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
@@ -77,6 +78,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
             @Nullable Long memoryMiB,
             @Nullable Boolean mig,
             String health,
+            @Nullable String reason,
             String mode,
             @Nullable List<Grant> grants) {}
 
@@ -88,6 +90,8 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Grant(
             String podUid,
+            String namespace,
+            String pod,
             String container,
             ContainerRequest.@Nullable Kind kind,
             @Nullable Long core,

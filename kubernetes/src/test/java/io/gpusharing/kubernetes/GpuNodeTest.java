@@ -15,7 +15,7 @@ class GpuNodeTest {
 
     private static final GpuNode.Gpu GPU =
             new GpuNode.Gpu(
-                    "GPU-1", 3, "NVIDIA H200", 15_360L, false, "Healthy", "Idle", List.of());
+                    "GPU-1", 3, "NVIDIA H200", 15_360L, false, "Healthy", null, "Idle", List.of());
 
     @Test
     void itsGpusAreSharedByWhatItSaysThatItOffers() {
