@@ -93,6 +93,6 @@ prerequisites:
 	@tools/prerequisites
 
 # The jars, without tests; only when a source is newer.
-.run/built: $(shell find pom.xml {common,kubernetes,web,nvml,recount,embedded-postgres,webhook,timekeeper,sidecar,deviceplugin,scheduler,e2e}/{pom.xml,src} -type f 2>/dev/null)
+.run/built: $(shell find pom.xml {common,kubernetes,web,nvml,recount,embedded-postgres,webhook,timekeeper,sidecar,deviceplugin,scheduler,cli,e2e}/{pom.xml,src} -type f 2>/dev/null)
 	@tools/package
 	@touch $@

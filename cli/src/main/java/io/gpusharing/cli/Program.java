@@ -1,0 +1,94 @@
+package io.gpusharing.cli;
+
+import io.gpusharing.cli.budget.BudgetsCommand;
+import io.gpusharing.cli.console.Console;
+import io.gpusharing.cli.console.Failure;
+import io.gpusharing.cli.console.Format;
+import io.gpusharing.cli.inspect.GpushareCommand;
+import io.gpusharing.cli.inspect.InspectCommand;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Help.Ansi;
+
+/**
+ * {@code kubectl gpusharing}, and {@code kubectl inspect gpushare} where it is called so. Ends with
+ * 0, with 1 after an error, with 2 if the command line is wrong.
+ */
+@Command(
+        name = "kubectl gpusharing",
+        description = "Budgets of GPU time, and who has which GPU.",
+        mixinStandardHelpOptions = true,
+        synopsisSubcommandLabel = "COMMAND")
+public final class Program {
+
+    private final Console console;
+    private final boolean completes;
+    private final CommandLine commands;
+
+    /**
+     * @param calledAs name of the program that the user has called
+     */
+    Program(String calledAs, Console console, Clock clock) {
+        this.console = console;
+        this.completes = calledAs.equals("kubectl_complete-gpusharing");
+        // kubectl finds the first by `inspect gpushare`; krew makes the second for
+        // `inspect-gpushare`.
+        commands =
+                calledAs.equals("kubectl-inspect-gpushare")
+                                || calledAs.equals("kubectl-inspect_gpushare")
+                        ? new CommandLine(new GpushareCommand(console))
+                        : new CommandLine(this)
+                                .addSubcommand(new BudgetsCommand(console, clock))
+                                .addSubcommand(new InspectCommand(console))
+                                .addSubcommand(new VersionCommand(console));
+        commands.getCommandSpec().version(VersionCommand.TEXT);
+        commands.getSubcommands()
+                .values()
+                .forEach(command -> command.getCommandSpec().version(VersionCommand.TEXT));
+        commands.setOut(console.out())
+                .setErr(console.err())
+                .registerConverter(Format.class, Format::of)
+                .setUsageHelpAutoWidth(true)
+                .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
+                .setParameterExceptionHandler((e, args) -> {
+                    String command = e.getCommandLine().getCommandSpec().qualifiedName();
+                    return error(e.getMessage() + "; see " + command + " --help", ExitCode.USAGE);
+                })
+                .setExecutionExceptionHandler((e, command, parsed) ->
+                        error(
+                                e instanceof Failure failure
+                                        ? failure.getMessage()
+                                        : "This is a bug: " + e,
+                                ExitCode.SOFTWARE));
+    }
+
+    private int error(String message, int code) {
+        console.note("error: " + message.strip().replaceAll("\\s*\\R\\s*", "; "));
+        return code;
+    }
+
+    static void main(String[] args) {
+        // Only who has started Java knows whether there is a terminal on the other side.
+        var console =
+                new Console(
+                        new PrintWriter(System.out, false, StandardCharsets.UTF_8),
+                        new PrintWriter(System.err, true, StandardCharsets.UTF_8),
+                        Boolean.getBoolean("colours"));
+        var program = new Program(System.getProperty("calledAs", ""), console, Clock.systemUTC());
+        int code = program.run(args);
+        console.out().flush();
+        System.exit(code);
+    }
+
+    int run(String... args) {
+        if (completes) {
+            Completion.of(commands.getCommandSpec(), args).forEach(console.out()::println);
+            return ExitCode.OK;
+        }
+        return commands.execute(args);
+    }
+}

@@ -1,0 +1,190 @@
+package io.gpusharing.cli.budget;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.cli.cluster.Cluster;
+import io.gpusharing.cli.cluster.ClusterOptions;
+import io.gpusharing.cli.cluster.Kind;
+import io.gpusharing.cli.console.Console;
+import io.gpusharing.cli.console.Failure;
+import io.gpusharing.cli.console.Format;
+import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Table;
+import io.gpusharing.kubernetes.GpuBudget;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What budgets have left now, computed from what the timekeeper published last. */
+@Command(
+        name = "budgets",
+        mixinStandardHelpOptions = true,
+        description = {
+            "What budgets have left now, in minutes of one whole GPU.",
+            "Without names: the budget that pays for the namespace."
+        })
+public final class BudgetsCommand implements Runnable {
+
+    private static final List<String> HEADINGS =
+            List.of("NAME", "GRANTED", "USED", "LEFT", "RATE", "STANDING", "EXHAUSTED", "RESETS");
+
+    private static final List<String> MORE =
+            List.of("LEFT-AT-RESET", "PERIOD", "CHARGED-BY", "ON-EXHAUSTED", "NAMESPACES", "AS-OF");
+
+    @Mixin private final ClusterOptions options = new ClusterOptions();
+    @Mixin private final OutputOptions output = new OutputOptions();
+
+    @Option(
+            names = {"-n", "--namespace"},
+            paramLabel = "NAME",
+            description = "Instead of the one of the context.")
+    private @Nullable String namespace;
+
+    @Option(
+            names = {"-A", "--all-namespaces"},
+            description = "All budgets.")
+    private boolean all;
+
+    @Parameters(paramLabel = "NAME", description = "Budgets to show, by name.")
+    private List<String> names = new ArrayList<>();
+
+    private final Console console;
+    private final Clock clock;
+
+    public BudgetsCommand(Console console, Clock clock) {
+        this.console = console;
+        this.clock = clock;
+    }
+
+    @Override
+    public void run() {
+        List<PublishedBudget> budgets;
+        try (Cluster cluster = options.connect()) {
+            budgets = names.isEmpty() ? budgets(cluster) : named(cluster);
+        }
+        Instant now = clock.instant();
+        List<BudgetView> views = budgets.stream().map(it -> BudgetView.at(it, now)).toList();
+        boolean wide = output.format() != Format.TABLE;
+        boolean spans = output.format() != Format.CSV;
+        output.print(console, table(views, wide, spans ? now : null), views);
+        for (BudgetView view : views) {
+            if (view.doubt() != null) {
+                console.note("%s: %s".formatted(view.name(), view.doubt()));
+            }
+        }
+    }
+
+    private List<PublishedBudget> named(Cluster cluster) {
+        return names.stream().distinct().map(name -> named(cluster, name)).toList();
+    }
+
+    private static PublishedBudget named(Cluster cluster, String name) {
+        GpuBudget budget =
+                cluster.ask(
+                        "get",
+                        Kind.GPUBUDGETS,
+                        client -> client.resources(GpuBudget.class).withName(name).get());
+        if (budget == null) {
+            throw new Failure(
+                    "There is no budget %s; kubectl gpusharing budgets -A lists all"
+                            .formatted(name));
+        }
+        return budget.published();
+    }
+
+    private List<PublishedBudget> budgets(Cluster cluster) {
+        List<PublishedBudget> budgets =
+                cluster
+                        .ask(
+                                "list",
+                                Kind.GPUBUDGETS,
+                                client -> client.resources(GpuBudget.class).list().getItems())
+                        .stream()
+                        .map(GpuBudget::published)
+                        .sorted(Comparator.comparing(PublishedBudget::name))
+                        .toList();
+        if (all) {
+            if (budgets.isEmpty()) {
+                console.note("There are no budgets");
+            }
+            return budgets;
+        }
+        String user = requireNonNullElse(namespace, cluster.namespace());
+        List<PublishedBudget> paying =
+                budgets.stream()
+                        .filter(it -> it.spec().namespaces().contains(user))
+                        .sorted(PublishedBudget.OLDER_FIRST)
+                        .limit(1)
+                        .toList();
+        if (paying.isEmpty()) {
+            console.note("No budget names the namespace %s; -A shows all budgets".formatted(user));
+        }
+        return paying;
+    }
+
+    /**
+     * @param now to say how far instants are; null if they stand alone
+     */
+    private static Table table(List<BudgetView> views, boolean wide, @Nullable Instant now) {
+        var headings = new ArrayList<>(HEADINGS);
+        if (wide) {
+            headings.addAll(MORE);
+        }
+        return new Table(
+                headings,
+                views.stream().map(view -> row(view, wide, now)).toList(),
+                Set.of("OverBudget"));
+    }
+
+    private static List<String> row(BudgetView view, boolean wide, @Nullable Instant now) {
+        var row =
+                new ArrayList<>(
+                        List.of(
+                                view.name(),
+                                text(view.grantedMinutes()),
+                                view.usedMinutes(),
+                                text(view.leftMinutes()),
+                                view.rateGpus(),
+                                view.standing(),
+                                exhausted(view.exhaustedAt(), now),
+                                seconds(view.resetsAt())));
+        if (wide) {
+            row.addAll(
+                    List.of(
+                            text(view.leftAtResetMinutes()),
+                            view.period(),
+                            view.chargeBy(),
+                            view.onExhausted(),
+                            String.join(",", view.namespaces()),
+                            seconds(view.asOf())));
+        }
+        return row;
+    }
+
+    private static String exhausted(@Nullable String at, @Nullable Instant now) {
+        return at == null || now == null
+                ? seconds(at)
+                : "%s (%s)".formatted(seconds(at), Span.from(now, Instant.parse(at)));
+    }
+
+    /** The status has microseconds, which nobody reads. */
+    private static String seconds(@Nullable String instant) {
+        return instant == null
+                ? ""
+                : Instant.parse(instant).truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    private static String text(@Nullable String value) {
+        return requireNonNullElse(value, "");
+    }
+}

@@ -1,0 +1,80 @@
+package io.gpusharing.cli.cluster;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.fabric8.kubernetes.api.model.NamedContext;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.cli.console.Failure;
+import java.io.File;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Which cluster, and as whom: the options that kubectl has. */
+public final class ClusterOptions {
+
+    @Option(
+            names = "--kubeconfig",
+            paramLabel = "FILE",
+            description = "Instead of $KUBECONFIG or ~/.kube/config.")
+    private @Nullable File kubeconfig;
+
+    @Option(
+            names = "--context",
+            paramLabel = "NAME",
+            description = "Instead of the current one of the kubeconfig.")
+    private @Nullable String context;
+
+    /**
+     * The cluster that the user means; nothing is asked of it yet.
+     *
+     * @throws Failure if there is no such context
+     */
+    public Cluster connect() {
+        Config found = config();
+        // A user waits; whoever serves may be asked again a moment later.
+        Config config =
+                new ConfigBuilder(found)
+                        .withRequestRetryBackoffLimit(2)
+                        .withRequestRetryBackoffInterval(100)
+                        .build();
+        return new Cluster(
+                new KubernetesClientBuilder()
+                        .withConfig(config)
+                        // Finds no kinds on the class path: those that are asked for are known.
+                        .withKubernetesSerialization(
+                                new KubernetesSerialization(new JsonMapper(), false))
+                        .build(),
+                requireNonNullElse(found.getNamespace(), "default"));
+    }
+
+    private Config config() {
+        if (kubeconfig != null && !kubeconfig.isFile()) {
+            throw new Failure("There is no file %s; see --kubeconfig".formatted(kubeconfig));
+        }
+        Config config =
+                kubeconfig == null
+                        ? Config.autoConfigure(context)
+                        : Config.fromKubeconfig(context, kubeconfig);
+        // For an unknown one the client takes the current one.
+        if (context != null
+                && config.getContexts().stream().noneMatch(it -> it.getName().equals(context))) {
+            throw new Failure(
+                    "There is no context %s in the kubeconfig; there are %s"
+                            .formatted(
+                                    context,
+                                    config.getContexts().stream()
+                                            .map(NamedContext::getName)
+                                            .collect(Collectors.joining(", "))));
+        }
+        if (requireNonNullElse(config.getMasterUrl(), "").startsWith(Config.DEFAULT_MASTER_URL)) {
+            throw new Failure(
+                    "No kubeconfig names a cluster; set KUBECONFIG, or name a file with --kubeconfig");
+        }
+        return config;
+    }
+}

@@ -1,0 +1,25 @@
+package io.gpusharing.cli.cluster;
+
+/** What the API server is asked for, and what helps where it does not answer. */
+public enum Kind {
+    GPUBUDGETS(
+            "gpubudgets",
+            "ask an administrator for the cluster role gpusharing-budget-reader",
+            "GPUSharing is not installed in this cluster"),
+    GPUNODES(
+            "gpunodes",
+            "ask an administrator for the cluster role gpusharing-gpunode-reader",
+            "no device plugin of ours is installed in this cluster"),
+    NODES("nodes", "ask an administrator for the right to list nodes", ""),
+    PODS("pods of all namespaces", "ask an administrator for the cluster role view", "");
+
+    final String plural;
+    final String right;
+    final String absence;
+
+    Kind(String plural, String right, String absence) {
+        this.plural = plural;
+        this.right = right;
+        this.absence = absence;
+    }
+}

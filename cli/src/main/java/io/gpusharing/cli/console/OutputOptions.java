@@ -1,0 +1,46 @@
+package io.gpusharing.cli.console;
+
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The options of every command that answers, and what they mean. */
+public final class OutputOptions {
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FORMAT",
+            defaultValue = "table",
+            description = "One of ${COMPLETION-CANDIDATES}.")
+    private Format format = Format.TABLE;
+
+    public Format format() {
+        return format;
+    }
+
+    /**
+     * Prints an answer.
+     *
+     * @param table for people, and as CSV
+     * @param document a record or list for programs, as JSON or YAML
+     */
+    public void print(Console console, Table table, Object document) {
+        switch (format) {
+            case TABLE, WIDE -> table.print(console.out(), console.colours());
+            case CSV -> table.printCsv(console.out());
+            case JSON -> console.out().println(json().writeValueAsString(document));
+            case YAML ->
+                    console.out()
+                            .print(new KubernetesSerialization(json(), false).asYaml(document));
+        }
+    }
+
+    private static JsonMapper json() {
+        return JsonMapper.builder()
+                .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+                .enable(SerializationFeature.INDENT_OUTPUT)
+                .build();
+    }
+}

@@ -1,0 +1,61 @@
+package io.gpusharing.cli.console;
+
+import java.io.PrintWriter;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Rows under headings. A cell without a value is empty; people see {@code -} there.
+ *
+ * @param alarming texts of cells that are coloured where there are colours
+ */
+public record Table(List<String> headings, List<List<String>> rows, Set<String> alarming) {
+
+    private static final String GAP = "   ";
+    private static final String RED = "\033[31m";
+    private static final String PLAIN = "\033[0m";
+
+    void print(PrintWriter out, boolean colours) {
+        int[] widths = new int[headings.size()];
+        for (List<String> row : withHeadings()) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], shown(row.get(i)).length());
+            }
+        }
+        for (List<String> row : withHeadings()) {
+            var line = new StringBuilder();
+            for (int i = 0; i < widths.length; i++) {
+                String cell = shown(row.get(i));
+                line.append(colours && alarming.contains(cell) ? RED + cell + PLAIN : cell);
+                if (i < widths.length - 1) {
+                    line.repeat(' ', widths[i] - cell.length()).append(GAP);
+                }
+            }
+            out.println(line);
+        }
+    }
+
+    void printCsv(PrintWriter out) {
+        for (List<String> row : withHeadings()) {
+            out.print(row.stream().map(Table::quoted).collect(Collectors.joining(",")) + "\r\n");
+        }
+    }
+
+    private List<List<String>> withHeadings() {
+        var all = new java.util.ArrayList<>(Collections.singletonList(headings));
+        all.addAll(rows);
+        return all;
+    }
+
+    private static String shown(String cell) {
+        return cell.isEmpty() ? "-" : cell;
+    }
+
+    private static String quoted(String cell) {
+        return cell.chars().anyMatch(it -> ",\"\r\n".indexOf(it) >= 0)
+                ? '"' + cell.replace("\"", "\"\"") + '"'
+                : cell;
+    }
+}

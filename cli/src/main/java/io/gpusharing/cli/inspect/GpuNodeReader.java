@@ -1,0 +1,87 @@
+package io.gpusharing.cli.inspect;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.GpuNode.Gpu;
+import io.gpusharing.kubernetes.GpuNode.Grant;
+import io.gpusharing.placement.GpuHold;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what our device plugin says of its node. */
+final class GpuNodeReader {
+
+    private static final long WHOLE_CORE = 100;
+
+    private GpuNodeReader() {}
+
+    /** Whether our device plugin hands out GPUs there; where another does, it says nothing. */
+    static boolean serves(GpuNode node) {
+        GpuNode.Status status = node.getStatus();
+        return status != null
+                && status.gpus() != null
+                && (status.resources() == null || !status.resources().isEmpty());
+    }
+
+    /**
+     * @param kubernetesNode null if it was not shown to us
+     */
+    static Host read(GpuNode node, @Nullable Node kubernetesNode) {
+        List<Gpu> gpus = requireNonNullElse(node.getStatus().gpus(), List.of());
+        // Init containers use what the others hold: placing knows how that adds up.
+        Map<String, List<GpuHold>> held = node.shared().granted();
+        var read = new ArrayList<HostGpu>();
+        for (Gpu gpu : gpus) {
+            boolean split = Boolean.TRUE.equals(gpu.mig());
+            long memory = requireNonNullElse(gpu.memoryMiB(), 0L);
+            read.add(
+                    new HostGpu(
+                            requireNonNullElse(gpu.index(), read.size()),
+                            gpu.uuid(),
+                            gpu.model(),
+                            state(gpu, split),
+                            gpu.reason(),
+                            split ? null : WHOLE_CORE,
+                            memory,
+                            split ? List.of() : pods(gpu, memory, held)));
+        }
+        return new Host(
+                node.getMetadata().getName(),
+                Host.address(kubernetesNode),
+                Host.Source.GpuNode,
+                node.getStatus().tier(),
+                1,
+                read,
+                List.of());
+    }
+
+    private static String state(Gpu gpu, boolean split) {
+        if (!gpu.health().equals("Healthy")) {
+            return HostGpu.UNHEALTHY;
+        }
+        return split ? HostGpu.MIG : gpu.mode();
+    }
+
+    private static List<PodPart> pods(Gpu gpu, long memory, Map<String, List<GpuHold>> held) {
+        return requireNonNullElse(gpu.grants(), List.<Grant>of()).stream()
+                .map(grant -> new Holder(grant.podUid(), grant.namespace(), grant.pod()))
+                .distinct()
+                .flatMap(pod ->
+                        held.getOrDefault(pod.uid(), List.of()).stream()
+                                .filter(hold -> hold.gpu().equals(gpu.uuid()))
+                                .map(hold -> part(pod, hold, memory)))
+                .toList();
+    }
+
+    private static PodPart part(Holder pod, GpuHold hold, long memory) {
+        return hold.whole()
+                ? new PodPart(pod.namespace(), pod.name(), WHOLE_CORE, memory)
+                : new PodPart(pod.namespace(), pod.name(), hold.cores(), hold.memory());
+    }
+
+    private record Holder(String uid, String namespace, String name) {}
+}

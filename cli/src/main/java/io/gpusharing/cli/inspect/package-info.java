@@ -1,0 +1,5 @@
+/** Which GPUs nodes have, and who has which. */
+@NullMarked
+package io.gpusharing.cli.inspect;
+
+import org.jspecify.annotations.NullMarked;

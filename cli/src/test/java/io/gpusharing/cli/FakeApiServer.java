@@ -1,0 +1,92 @@
+package io.gpusharing.cli;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** An API server from which objects are read. It knows the kinds of which it was given a list. */
+final class FakeApiServer implements AutoCloseable {
+
+    static final String BUDGETS = "/apis/gpusharing.io/v1alpha1/gpubudgets";
+    static final String GPUNODES = "/apis/gpusharing.io/v1alpha1/gpunodes";
+    static final String NODES = "/api/v1/nodes";
+    static final String PODS = "/api/v1/pods";
+
+    /** What was asked, with its query. */
+    final List<String> requests = new CopyOnWriteArrayList<>();
+
+    private final Map<String, Map<String, String>> lists = new HashMap<>();
+    private final Map<String, Integer> refused = new HashMap<>();
+    private final HttpServer server;
+
+    FakeApiServer() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+    }
+
+    /** Has these objects, written as YAML, and no others of the kind. */
+    void has(String list, String... objects) {
+        var byName = new TreeMap<String, String>();
+        for (String object : objects) {
+            var parsed = Serialization.unmarshal(object, GenericKubernetesResource.class);
+            byName.put(parsed.getMetadata().getName(), Serialization.asJson(parsed));
+        }
+        lists.put(list, byName);
+    }
+
+    /** Every request for a kind is answered with this status. */
+    void refuse(String list, int code) {
+        refused.put(list, code);
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        requests.add(exchange.getRequestURI().toString());
+        String path = exchange.getRequestURI().getPath();
+        int code = 404;
+        String body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":404}";
+        for (Map.Entry<String, Map<String, String>> list : lists.entrySet()) {
+            String name = path.substring(path.lastIndexOf('/') + 1);
+            if (path.equals(list.getKey())) {
+                code = 200;
+                body = "{\"items\":[%s]}".formatted(String.join(",", list.getValue().values()));
+            } else if (path.equals(list.getKey() + "/" + name)
+                    && list.getValue().containsKey(name)) {
+                code = 200;
+                body = list.getValue().get(name);
+            }
+        }
+        for (Map.Entry<String, Integer> list : refused.entrySet()) {
+            if (path.startsWith(list.getKey())) {
+                code = list.getValue();
+                body =
+                        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d,\"message\":\"no\"}"
+                                .formatted(code);
+            }
+        }
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().add("Content-Type", "application/json");
+        exchange.sendResponseHeaders(code, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}

@@ -1,0 +1,183 @@
+package io.gpusharing.cli;
+
+import static io.gpusharing.cli.FakeApiServer.BUDGETS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.cli.Shell.Answer;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProgramTest {
+
+    @TempDir private Path folder;
+
+    private FakeApiServer api;
+    private Shell shell;
+
+    @BeforeEach
+    void start() throws IOException {
+        api = new FakeApiServer();
+        shell = new Shell(api.url(), folder, "2026-11-21T10:00:00Z");
+    }
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    @Test
+    void namesTheRightThatIsMissing() {
+        api.refuse(BUDGETS, 403);
+
+        assertThat(shell.run("budgets"))
+                .isEqualTo(
+                        failed(
+                                "You may not list gpubudgets; ask an administrator for the cluster role gpusharing-budget-reader"));
+    }
+
+    @Test
+    void saysThatTheClusterHasNoBudgets() {
+        assertThat(shell.run("budgets"))
+                .isEqualTo(
+                        failed(
+                                "The API server %s knows no gpubudgets; GPUSharing is not installed in this cluster"
+                                        .formatted(api.url())));
+    }
+
+    @Test
+    void saysThatTheLoginIsNotAccepted() {
+        api.refuse(BUDGETS, 401);
+
+        assertThat(shell.run("budgets"))
+                .isEqualTo(
+                        failed(
+                                "The API server %s does not accept your login; log in again, or name another context with --context"
+                                        .formatted(api.url())));
+    }
+
+    @Test
+    void saysWhatTheApiServerAnsweredOtherwise() {
+        api.refuse(BUDGETS, 422);
+
+        assertThat(shell.run("budgets").err())
+                .startsWith(
+                        "error: The API server %s answered 422 to list gpubudgets: "
+                                .formatted(api.url()))
+                .hasLineCount(1);
+    }
+
+    @Test
+    void saysThatNobodyIsThere() {
+        api.close();
+
+        assertThat(shell.run("budgets").err())
+                .startsWith("error: Cannot reach the API server %s (".formatted(api.url()))
+                .endsWith("); is it the right context?\n")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void namesTheContextsThatThereAre() {
+        assertThat(shell.run("budgets", "--context", "theirs"))
+                .isEqualTo(
+                        failed(
+                                "There is no context theirs in the kubeconfig; there are ours, bare"));
+    }
+
+    @Test
+    void takesAnotherContext() {
+        api.has(BUDGETS);
+
+        assertThat(shell.run("budgets", "--context", "bare").err())
+                .startsWith("No budget names the namespace default;");
+    }
+
+    @Test
+    void saysThatTheKubeconfigIsMissing() {
+        assertThat(called("budgets", "--kubeconfig", "/nowhere/config"))
+                .isEqualTo(failed("There is no file /nowhere/config; see --kubeconfig"));
+    }
+
+    @Test
+    void endsWithTwoAfterAWrongOption() {
+        assertThat(called("budgets", "-o", "xml"))
+                .isEqualTo(
+                        new Answer(
+                                "",
+                                "error: Invalid value for option '--output': xml is no format; use one of [table, wide, json, yaml, csv]; see kubectl gpusharing budgets --help\n",
+                                2));
+    }
+
+    @Test
+    void endsWithTwoWithoutACommand() {
+        assertThat(called())
+                .isEqualTo(
+                        new Answer(
+                                "",
+                                "error: Missing required subcommand; see kubectl gpusharing --help\n",
+                                2));
+    }
+
+    @Test
+    void completesCommandsAndOptions() {
+        assertThat(completed("bud").out()).isEqualTo("budgets\n:4\n");
+        assertThat(completed("budgets", "--con").out()).isEqualTo("--context\n:4\n");
+        assertThat(completed("budgets", "-o", "j").out()).isEqualTo("json\n:4\n");
+        assertThat(completed("").out()).isEqualTo("budgets\ninspect\nversion\n:4\n");
+    }
+
+    @Test
+    void helps() {
+        assertThat(called("budgets", "--help").out())
+                .isEqualTo(
+                        """
+                        Usage: kubectl gpusharing budgets [-AhV] [--context=NAME] [--kubeconfig=FILE]
+                                                          [-n=NAME] [-o=FORMAT] [NAME...]
+                        What budgets have left now, in minutes of one whole GPU.
+                        Without names: the budget that pays for the namespace.
+                              [NAME...]           Budgets to show, by name.
+                          -A, --all-namespaces    All budgets.
+                              --context=NAME      Instead of the current one of the kubeconfig.
+                          -h, --help              Show this help message and exit.
+                              --kubeconfig=FILE   Instead of $KUBECONFIG or ~/.kube/config.
+                          -n, --namespace=NAME    Instead of the one of the context.
+                          -o, --output=FORMAT     One of table, wide, json, yaml, csv.
+                          -V, --version           Print version information and exit.
+                        """);
+        assertThat(called("--help").out())
+                .isEqualTo(
+                        """
+                        Usage: kubectl gpusharing [-hV] COMMAND
+                        Budgets of GPU time, and who has which GPU.
+                          -h, --help      Show this help message and exit.
+                          -V, --version   Print version information and exit.
+                        Commands:
+                          budgets  What budgets have left now, in minutes of one whole GPU.
+                          inspect  The GPUs that nodes share: how much of each is allocated, of how
+                                     much, and to whom.
+                          version  Says which release this is.
+                        """);
+    }
+
+    @Test
+    void saysItsVersion() {
+        assertThat(called("version"))
+                .isEqualTo(new Answer("kubectl-gpusharing unreleased\n", "", 0));
+    }
+
+    private Answer completed(String... words) {
+        return shell.called("kubectl_complete-gpusharing", false, words);
+    }
+
+    private Answer called(String... args) {
+        return shell.called("kubectl-gpusharing", false, args);
+    }
+
+    private static Answer failed(String sentence) {
+        return new Answer("", "error: " + sentence + "\n", 1);
+    }
+}
