@@ -71,7 +71,8 @@ public final class ClusterOptions {
                                             .map(NamedContext::getName)
                                             .collect(Collectors.joining(", "))));
         }
-        if (requireNonNullElse(config.getMasterUrl(), "").startsWith(Config.DEFAULT_MASTER_URL)) {
+        if (config.getContexts().isEmpty()
+                && config.getMasterUrl().startsWith(Config.DEFAULT_MASTER_URL)) {
             throw new Failure(
                     "No kubeconfig names a cluster; set KUBECONFIG, or name a file with --kubeconfig");
         }
