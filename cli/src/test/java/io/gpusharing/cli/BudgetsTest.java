@@ -281,7 +281,7 @@ class BudgetsTest {
         assertThat(shell.run("budgets", "-n", "nobodys"))
                 .isEqualTo(
                         new Answer(
-                                "NAME   GRANTED   USED   LEFT   RATE   STANDING   EXHAUSTED   RESETS\n",
+                                "",
                                 "No budget names the namespace nobodys; -A shows all budgets\n",
                                 0));
     }

@@ -192,7 +192,7 @@ class InspectTest {
                                 node-c   ?     -       -        -         3072          team-b/four
                                 """,
                                 """
-                                node-d: GPUs are offered as nvidia.com/gpu, of which nobody writes who has which
+                                node-d: GPUs are offered as nvidia.com/gpu; who has which is not known here
                                 node-b: read from the annotations of gpu-manager on pods; model and health of the GPUs are not known
                                 node-c: read from the annotations of gpushare on pods; model and health of the GPUs are not known
                                 """,

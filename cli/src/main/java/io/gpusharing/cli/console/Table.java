@@ -1,6 +1,7 @@
 package io.gpusharing.cli.console;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +18,11 @@ public record Table(List<String> headings, List<List<String>> rows, Set<String> 
     private static final String RED = "\033[31m";
     private static final String PLAIN = "\033[0m";
 
+    /** Nothing for nothing: why there is nothing is said besides. */
     void print(PrintWriter out, boolean colours) {
+        if (rows.isEmpty()) {
+            return;
+        }
         int[] widths = new int[headings.size()];
         for (List<String> row : withHeadings()) {
             for (int i = 0; i < widths.length; i++) {
@@ -44,7 +49,7 @@ public record Table(List<String> headings, List<List<String>> rows, Set<String> 
     }
 
     private List<List<String>> withHeadings() {
-        var all = new java.util.ArrayList<>(Collections.singletonList(headings));
+        var all = new ArrayList<>(Collections.singletonList(headings));
         all.addAll(rows);
         return all;
     }

@@ -105,7 +105,7 @@ final class InspectionReader {
                             .collect(joining(", "));
             if (!offering.isEmpty()) {
                 notes.add(
-                        "%s: GPUs are offered as %s, of which nobody writes who has which"
+                        "%s: GPUs are offered as %s; who has which is not known here"
                                 .formatted(offering, resource));
             }
         }
