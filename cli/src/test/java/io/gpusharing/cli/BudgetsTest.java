@@ -262,6 +262,30 @@ class BudgetsTest {
     }
 
     @Test
+    void aBudgetThatTheTimekeeperDoesNotUnderstandHasNoLimit() {
+        api.has(
+                BUDGETS,
+                """
+                apiVersion: gpusharing.io/v1alpha1
+                kind: GpuBudget
+                metadata: {name: huge, creationTimestamp: "2026-11-21T09:00:00Z"}
+                spec: {namespaces: [team-a], gpuMinutes: "600"}
+                status:
+                  asOf: "2026-11-21T09:59:50Z"
+                  conditions:
+                  - {type: Understood, status: "False", reason: NotUnderstood, message: no, lastTransitionTime: "2026-11-21T09:00:00Z"}
+                """);
+
+        Answer answer = shell.run("budgets");
+
+        assertThat(answer.out()).contains("Unlimited");
+        assertThat(answer.err())
+                .isEqualTo(
+                        "huge: it is not understood, and has no limit until it is; kubectl describe"
+                                + " gpubudget huge says why\n");
+    }
+
+    @Test
     void ofTwoBudgetsThatNameTheNamespaceTheOlderPays() {
         api.has(
                 BUDGETS,

@@ -142,6 +142,14 @@ class GpushareTest {
     }
 
     @Test
+    void largeGpusAreNotTakenForMebibytes() {
+        api.has(NODES, node("node-a", "10.0.0.1", 280, 2));
+        api.has(PODS);
+
+        assertThat(shell.inspectGpushare().out()).contains("GPU Memory(GiB)").contains("0/140");
+    }
+
+    @Test
     void nodesOfOurDevicePluginAreInItToo() {
         api.has(
                 GPUNODES,

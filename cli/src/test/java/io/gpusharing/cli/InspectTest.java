@@ -192,9 +192,9 @@ class InspectTest {
                                 node-c   ?     -       -        -         3072          team-b/four
                                 """,
                                 """
-                                node-d: GPUs are offered as nvidia.com/gpu; who has which is not known here
                                 node-b: read from the annotations of gpu-manager on pods; model and health of the GPUs are not known
                                 node-c: read from the annotations of gpushare on pods; model and health of the GPUs are not known
+                                node-d: GPUs are offered as nvidia.com/gpu; who has which is not known here
                                 """,
                                 0));
     }
@@ -268,6 +268,37 @@ class InspectTest {
                                 "",
                                 "error: You may not list nodes; ask an administrator for the right to list nodes\n",
                                 1));
+    }
+
+    @Test
+    void whoMayNotSeePodsIsShownGpuNodes() {
+        api.has(GPUNODES, OURS);
+        api.has(NODES, NODE_A, GPUSHARES);
+        api.refuse(PODS, 403);
+
+        Answer answer = shell.run("inspect");
+
+        assertThat(answer.out()).contains("node-a").doesNotContain("node-c");
+        assertThat(answer.err())
+                .isEqualTo(
+                        "You may not list pods of all namespaces; ask an administrator for the"
+                                + " cluster role view; nodes without our device plugin are left"
+                                + " out\n");
+    }
+
+    @Test
+    void nothingIsUnknownOfANodeOfOursWhateverItsGpusAreCalled() {
+        api.has(GPUNODES, OURS);
+        api.has(
+                NODES,
+                """
+                apiVersion: v1
+                kind: Node
+                metadata: {name: node-a}
+                status: {allocatable: {cnvrg.io/metagpu: "300"}}
+                """);
+
+        assertThat(shell.run("inspect").err()).isEmpty();
     }
 
     @Test

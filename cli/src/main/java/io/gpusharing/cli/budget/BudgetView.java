@@ -89,7 +89,7 @@ record BudgetView(
                 spec.chargeBy().name(),
                 spec.onExhausted().name(),
                 text(asOf),
-                doubt(invalid, status, budget.created(), asOf, rate, now));
+                doubt(budget, invalid, line.isPresent(), asOf, rate, now));
     }
 
     private static @Nullable Instant exhaustedAt(
@@ -121,17 +121,21 @@ record BudgetView(
     }
 
     private static @Nullable String doubt(
+            PublishedBudget budget,
             Optional<InvalidSpec> invalid,
-            @Nullable GpuBudgetStatus status,
-            Instant created,
+            boolean limited,
             @Nullable Instant asOf,
             long rate,
             Instant now) {
         if (invalid.isPresent()) {
             return invalid.get().message() + "; until then it has no limit";
         }
-        if (status == null || asOf == null) {
-            return created.isBefore(now.minus(OLD))
+        if (!limited && budget.spec().gpuMinutes() != null) {
+            return "it is not understood, and has no limit until it is; kubectl describe gpubudget %s says why"
+                    .formatted(budget.name());
+        }
+        if (asOf == null) {
+            return budget.created().isBefore(now.minus(OLD))
                     ? "it has no status: no timekeeper has counted what it used"
                     : null;
         }

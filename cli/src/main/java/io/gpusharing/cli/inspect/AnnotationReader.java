@@ -37,8 +37,11 @@ final class AnnotationReader {
     /** Number of the one GPU on which a pod of gpushare is. */
     private static final String GPUSHARE_INDEX = "ALIYUN_COM_GPU_MEM_IDX";
 
-    /** With more units a GPU, gpushare's own inspect takes them for MiB. */
-    private static final long MOST_GIB = 100;
+    /**
+     * A plugin that hands out more units of a GPU counts MiB. gpushare's own inspect takes more
+     * than 100 for MiB, and so the 140 GiB of an H200, too.
+     */
+    private static final long MOST_GIB = 1_000;
 
     private static final int MIB_PER_GIB = 1024;
 

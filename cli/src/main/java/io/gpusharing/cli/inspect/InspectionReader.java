@@ -56,7 +56,11 @@ final class InspectionReader {
         for (GpuNode node : served) {
             hosts.add(GpuNodeReader.read(node, others.remove(node.getMetadata().getName())));
         }
-        hosts.addAll(annotated(others.values().stream().filter(AnnotationReader::reads).toList()));
+        hosts.addAll(
+                annotated(
+                        others.values().stream().filter(AnnotationReader::reads).toList(),
+                        hosts.isEmpty()));
+        noteOthers(others.values().stream().filter(it -> !AnnotationReader.reads(it)).toList());
         if (hosts.isEmpty()) {
             notes.add("No GPUs that are shared are known here");
         }
@@ -86,10 +90,13 @@ final class InspectionReader {
             if (needed) {
                 throw e;
             }
-            notes.add(e.getMessage() + "; nodes without our device plugin are left out");
+            noteLeftOut(e);
         }
-        noteOthers(byName.values().stream().filter(it -> !AnnotationReader.reads(it)).toList());
         return byName;
+    }
+
+    private void noteLeftOut(NotAllowed e) {
+        notes.add(e.getMessage() + "; nodes without our device plugin are left out");
     }
 
     private void noteOthers(List<Node> nodes) {
@@ -111,11 +118,20 @@ final class InspectionReader {
         }
     }
 
-    private List<Host> annotated(List<Node> nodes) {
+    private List<Host> annotated(List<Node> nodes, boolean needed) {
         if (nodes.isEmpty()) {
             return List.of();
         }
-        List<Pod> pods = cluster.ask("list", Kind.PODS, this::running);
+        List<Pod> pods;
+        try {
+            pods = cluster.ask("list", Kind.PODS, this::running);
+        } catch (NotAllowed e) {
+            if (needed) {
+                throw e;
+            }
+            noteLeftOut(e);
+            return List.of();
+        }
         List<Host> hosts = nodes.stream().map(node -> AnnotationReader.read(node, pods)).toList();
         new TreeMap<>(hosts.stream().collect(groupingBy(Host::source)))
                 .forEach((source, those) ->
