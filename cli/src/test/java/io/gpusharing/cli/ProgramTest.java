@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.cli.Shell.Answer;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,6 +101,15 @@ class ProgramTest {
     void saysThatTheKubeconfigIsMissing() {
         assertThat(called("budgets", "--kubeconfig", "/nowhere/config"))
                 .isEqualTo(failed("There is no file /nowhere/config; see --kubeconfig"));
+    }
+
+    @Test
+    void saysWhatIsWrongWithTheKubeconfig() throws IOException {
+        Path broken = Files.writeString(folder.resolve("broken"), "contexts: [");
+
+        assertThat(called("budgets", "--kubeconfig", broken.toString()).err())
+                .startsWith("error: Cannot read the kubeconfig %s: ".formatted(broken))
+                .hasLineCount(1);
     }
 
     @Test

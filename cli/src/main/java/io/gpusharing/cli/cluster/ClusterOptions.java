@@ -41,6 +41,8 @@ public final class ClusterOptions {
                 new ConfigBuilder(found)
                         .withRequestRetryBackoffLimit(2)
                         .withRequestRetryBackoffInterval(100)
+                        // Two or three requests need none, and the AOT cache knows HTTP/1.1.
+                        .withHttp2Disable(true)
                         .build();
         return new Cluster(
                 new KubernetesClientBuilder()
@@ -56,10 +58,7 @@ public final class ClusterOptions {
         if (kubeconfig != null && !kubeconfig.isFile()) {
             throw new Failure("There is no file %s; see --kubeconfig".formatted(kubeconfig));
         }
-        Config config =
-                kubeconfig == null
-                        ? Config.autoConfigure(context)
-                        : Config.fromKubeconfig(context, kubeconfig);
+        Config config = read();
         // For an unknown one the client takes the current one.
         if (context != null
                 && config.getContexts().stream().noneMatch(it -> it.getName().equals(context))) {
@@ -77,5 +76,18 @@ public final class ClusterOptions {
                     "No kubeconfig names a cluster; set KUBECONFIG, or name a file with --kubeconfig");
         }
         return config;
+    }
+
+    private Config read() {
+        try {
+            return kubeconfig == null
+                    ? Config.autoConfigure(context)
+                    : Config.fromKubeconfig(context, kubeconfig);
+        } catch (RuntimeException e) {
+            // Whatever the parser throws.
+            throw new Failure(
+                    "Cannot read the kubeconfig%s: %s"
+                            .formatted(kubeconfig == null ? "" : " " + kubeconfig, e.getMessage()));
+        }
     }
 }
