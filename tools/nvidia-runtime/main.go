@@ -56,10 +56,15 @@ func prepare(file string) error {
 	}
 	libraries, _ := filepath.Glob(driver + "/usr/lib/*/libnvidia-ml.so.1")
 	for _, library := range libraries {
-		addMount(container, library, "/usr/local/nvidia/lib64/libnvidia-ml.so.1")
+		addMount(container, library, "/usr/local/nvidia/lib64/libnvidia-ml.so.1", "ro")
 	}
-	addMount(container, driver+"/usr/bin/nvidia-smi", "/usr/bin/nvidia-smi")
-	addMount(container, fake, "/run/nvidia/fake")
+	addMount(container, driver+"/usr/bin/nvidia-smi", "/usr/bin/nvidia-smi", "ro")
+	// There a GPU's compute mode is kept, which whoever has every right may set.
+	access := "ro"
+	if privileged(container) {
+		access = "rw"
+	}
+	addMount(container, fake, "/run/nvidia/fake", access)
 	nodes := []string{"nvidiactl", "nvidia-uvm"}
 	for index, gpu := range gpus() {
 		names := strings.Split(visible, ",")
@@ -92,9 +97,13 @@ func visibleDevices(container object) string {
 
 func refused(container object) bool {
 	text, _ := os.ReadFile(config)
+	return unprivilegedRefused.Match(text) && !privileged(container)
+}
+
+func privileged(container object) bool {
 	capabilities, _ := container["process"].(object)["capabilities"].(object)
 	bounding, _ := capabilities["bounding"].([]any)
-	return unprivilegedRefused.Match(text) && !slices.Contains(bounding, any("CAP_SYS_ADMIN"))
+	return slices.Contains(bounding, any("CAP_SYS_ADMIN"))
 }
 
 type gpu struct{ uuid, minor string }
@@ -120,13 +129,13 @@ func gpus() []gpu {
 	return all
 }
 
-func addMount(container object, source, destination string) {
+func addMount(container object, source, destination, access string) {
 	mounts, _ := container["mounts"].([]any)
 	container["mounts"] = append(mounts, object{
 		"destination": destination,
 		"source":      source,
 		"type":        "bind",
-		"options":     []string{"ro", "nosuid", "nodev", "bind"},
+		"options":     []string{access, "nosuid", "nodev", "bind"},
 	})
 }
 

@@ -43,7 +43,7 @@ public final class RunningMps implements AutoCloseable {
         Files.createDirectories(folder.pipe());
         Files.createDirectories(folder.log());
         return new RunningMps(
-                new MpsProgram(List.of(FakeMps.install(root).toString()), Map.of()), folder);
+                new MpsProgram(List.of(FakeMps.program().toString()), Map.of()), folder);
     }
 
     /** With its daemon. */
@@ -127,8 +127,7 @@ public final class RunningMps implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(folder.control()));
             connected.add(client);
-            int pid = 1_000_000 + connected.size();
-            client.write(ByteBuffer.wrap("client %d hold\n".formatted(pid).getBytes(UTF_8)));
+            client.write(ByteBuffer.wrap("client hold here\n".getBytes(UTF_8)));
             String first = new BufferedReader(Channels.newReader(client, UTF_8)).readLine();
             if (!"ok".equals(first)) {
                 throw new IOException("The daemon says " + first);
