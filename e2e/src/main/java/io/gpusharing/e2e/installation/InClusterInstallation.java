@@ -16,6 +16,10 @@ public final class InClusterInstallation implements InstalledServices {
     private static final URI TIMEKEEPER =
             URI.create("https://gpusharing-timekeeper." + Installation.NAMESPACE + ".svc");
 
+    /** Where the nodes' driver has its files (tools/node). */
+    private static final String MPS =
+            "provider.mps.mode=Enabled,provider.driverRoot=/run/nvidia/driver";
+
     private final TestCluster cluster;
 
     private InClusterInstallation(TestCluster cluster) {
@@ -78,6 +82,45 @@ public final class InClusterInstallation implements InstalledServices {
         }
         awaitRollout(cluster, "deployment/gpusharing-scheduler");
         awaitRollout(cluster, "deployment/gpusharing-webhook");
+    }
+
+    /** Turns MPS on, as {@code helm upgrade} would, on a node that is labelled for it. */
+    public static void shareByMps(TestCluster cluster, String node) {
+        cluster.kubectl()
+                .run(
+                        "label",
+                        "node",
+                        node,
+                        "gpusharing.io/gpus=shared",
+                        "gpusharing.io/mps=enabled")
+                .orFail();
+        for (String template :
+                List.of(
+                        "timekeeper",
+                        "webhook",
+                        "mps-policy",
+                        "scheduler",
+                        "mps",
+                        "device-plugin")) {
+            Installation.set(cluster, MPS, template + ".yaml");
+        }
+        for (String workload :
+                List.of(
+                        "statefulset/gpusharing-timekeeper",
+                        "deployment/gpusharing-webhook",
+                        "deployment/gpusharing-scheduler",
+                        "daemonset/gpusharing-device-plugin")) {
+            awaitRollout(cluster, workload);
+        }
+    }
+
+    /** Replaces the pods that a new version of the chart would, where MPS is on. */
+    public static void upgradeWithMps(TestCluster cluster) {
+        for (String template : List.of("mps", "device-plugin")) {
+            Installation.set(
+                    cluster, MPS + ",provider.podAnnotations.version=next", template + ".yaml");
+        }
+        awaitRollout(cluster, "daemonset/gpusharing-device-plugin");
     }
 
     private static void awaitRollout(TestCluster cluster, String workload) {
