@@ -78,6 +78,7 @@ soak: prerequisites ## Bills, placements and fractions under load among hundreds
 	@benchmarks/soak/run
 	@benchmarks/soak/placement
 	@benchmarks/soak/fractions
+	@benchmarks/soak/mps
 
 bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
 	@tools/build
