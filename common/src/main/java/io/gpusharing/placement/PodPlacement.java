@@ -77,9 +77,12 @@ public final class PodPlacement {
     private static Set<String> own(ContainerAsk ask, List<ContainerAsk> asks, Set<String> gpus) {
         List<ContainerAsk> same =
                 asks.stream().filter(it -> it.container().equals(ask.container())).toList();
+        if (same.size() == 1) {
+            return gpus;
+        }
         // Where there are more or fewer than it asks for, nothing tells which is which.
-        return same.size() == 1 || gpus.size() != count(same)
-                ? gpus
+        return gpus.size() != count(same)
+                ? Set.of()
                 : gpus.stream()
                         .skip(count(same.subList(0, same.indexOf(ask))))
                         .limit(ask.ask().count())
@@ -255,7 +258,7 @@ public final class PodPlacement {
     private static String asked(List<ContainerAsk> asks) {
         return "the pod wants "
                 + asks.stream().map(PodPlacement::shown).collect(Collectors.joining(", "))
-                + ", each on single GPUs";
+                + ", parts on single GPUs";
     }
 
     private static String shown(ContainerAsk ask) {

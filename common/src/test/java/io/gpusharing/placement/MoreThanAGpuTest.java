@@ -129,9 +129,14 @@ class MoreThanAGpuTest {
                         request(Kind.App, 250),
                         "uid",
                         Map.of(PlacementAnnotation.KEY, "uid;cuda=GPU-1,GPU-0"));
+        List<ContainerAsk> onOne =
+                PROVIDER.placed(
+                        request(Kind.App, 150),
+                        "uid",
+                        Map.of(PlacementAnnotation.KEY, "uid;cuda=GPU-1"));
 
         assertThat(SharedNode.isPlaced(written)).isFalse();
-        assertThat(PodPlacement.placed(written, TWO)).isEmpty();
+        assertThat(SharedNode.isPlaced(onOne)).isFalse();
     }
 
     @Test

@@ -36,6 +36,14 @@ public record Interceptor(Path library, Path preload, List<String> environment) 
         return new Interceptor(library, preload, environment);
     }
 
+    /**
+     * Whether it could not say what these are: its variables are of one GPU, and a part beside
+     * other GPUs would have no limit.
+     */
+    public static boolean isBeyond(List<GpuHold> holds) {
+        return holds.size() > 1 && holds.stream().anyMatch(hold -> !hold.whole());
+    }
+
     /** Adds it to what a container gets that takes turns on a GPU. */
     public void addTo(JsonObject edits, List<GpuHold> holds) {
         // By MPS the driver has the limits; two that differ would help nobody.

@@ -21,8 +21,6 @@ public record Metagpu(SortedMap<String, Integer> unitsPerGpu) implements Dialect
     /** As the project itself has it. */
     public static final Metagpu USUAL = new Metagpu(new TreeMap<>(Map.of("cnvrg.io/metagpu", 100)));
 
-    private static final int ALL = 100;
-
     @Override
     public String name() {
         return "metagpu";
@@ -47,10 +45,7 @@ public record Metagpu(SortedMap<String, Integer> unitsPerGpu) implements Dialect
     @Override
     public Map<String, String> environment(
             ContainerStart start, List<GpuHold> held, List<NodeGpu> gpus) {
-        long memory =
-                gpus.getFirst().physical().memoryMiB()
-                        * ProviderAsk.metagpuPercent(start.container(), unitsPerGpu)
-                        / ALL;
+        long memory = held.stream().mapToLong(GpuHold::memory).sum();
         return Map.of(
                 "CNVRG_META_GPU_DEVICES",
                 String.join(",", start.ids()),

@@ -9,6 +9,7 @@ import io.gpusharing.deviceplugin.cdi.Interceptor;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
+import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import io.gpusharing.deviceplugin.mps.Mps;
 import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.GpuHold;
@@ -95,6 +96,7 @@ final class StartFiles {
      * Lets a container start with these GPUs, in the order of its grant.
      *
      * @param asked when the kubelet asked; of those with one instant only one starts
+     * @throws StartRefused if they cannot be limited as this node limits them
      */
     void open(
             Instant asked,
@@ -103,7 +105,11 @@ final class StartFiles {
             ContainerPlacement grant,
             List<NodeGpu> gpus,
             Map<String, String> environment)
-            throws IOException {
+            throws StartRefused, IOException {
+        if (interceptor.isPresent() && Interceptor.isBeyond(grant.gpus())) {
+            throw StartRefused.forEver(
+                    "Parts of GPUs are limited here by a library, which knows of one GPU: ask for whole ones, or for a part of one");
+        }
         synchronized (starting) {
             starting.put(
                     device,

@@ -53,6 +53,16 @@ class InterceptorTest {
                 .doesNotContain("SM_LIMIT");
     }
 
+    @Test
+    void aPartBesideAWholeGpuIsBeyondIt() {
+        var part = new GpuHold("GPU-0", 30, 4_096, false);
+        var whole = new GpuHold("GPU-1", 100, 15_360, true);
+
+        assertThat(Interceptor.isBeyond(List.of(whole, part))).isTrue();
+        assertThat(Interceptor.isBeyond(List.of(part))).isFalse();
+        assertThat(Interceptor.isBeyond(List.of(whole, whole))).isFalse();
+    }
+
     @ParameterizedTest(name = "whole: {0}")
     @ValueSource(booleans = {true, false})
     void wholeGpusAndClientsOfMpsDoNotGetIt(boolean whole) {

@@ -72,8 +72,14 @@ class DialectTest {
 
         assertThat(Metagpu.USUAL.asks(container))
                 .containsExactly(new GpuAsk(2, 100, 0, true), new GpuAsk(1, 50, 0, 50, false));
-        assertThat(environment(Metagpu.USUAL, container, 250))
-                .containsEntry("METAGPU_MAX_MEM", "40940");
+        assertThat(
+                        Metagpu.USUAL.environment(
+                                new ContainerStart(container, 250, List.of()),
+                                List.of(
+                                        new GpuHold("GPU-1", 100, 40_960, true),
+                                        new GpuHold("GPU-2", 50, 8_188, false)),
+                                List.of(GPU, GPU)))
+                .containsEntry("METAGPU_MAX_MEM", "49148");
     }
 
     private static Map<String, String> environment(

@@ -37,7 +37,7 @@ final class Suggestion {
     private record Less(Picture.State node, GpuAsk ask, double kept) {}
 
     /**
-     * What to write instead; empty if nothing fits, or several containers ask.
+     * What to write instead; empty if nothing fits, or more than one GPU or container is meant.
      *
      * @param candidates nodes that fit otherwise
      */
