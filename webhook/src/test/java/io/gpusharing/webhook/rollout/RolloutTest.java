@@ -101,7 +101,12 @@ class RolloutTest {
             replica.terminate();
             await().until(replica::refusesTraffic);
 
-            assertThat(answerOn(connection)).startsWith("HTTP/1.1 200").contains(CLOSE);
+            // It refuses traffic first, and takes leave of kept connections a moment later.
+            await().until(() -> {
+                String answer = answerOn(connection);
+                assertThat(answer).startsWith("HTTP/1.1 200");
+                return answer.contains(CLOSE);
+            });
             assertThat(connection.getInputStream().read()).isEqualTo(-1);
             assertThat(replica.ends()).isTrue();
         }

@@ -42,6 +42,8 @@ class Partitions extends LeaderTask {
     private static final List<String> STEPS =
             List.of(
                     GIVE_WAY,
+                    // As readers do it, who would else wait for one and we for the other.
+                    "lock table only charge in access exclusive mode",
                     "lock table charge_default in access exclusive mode",
                     """
                     create temporary table early on commit drop as

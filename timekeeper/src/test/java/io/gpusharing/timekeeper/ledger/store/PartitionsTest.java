@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.testing.SteppingClock;
@@ -8,7 +9,9 @@ import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.posting.Verifications;
 import io.gpusharing.timekeeper.testing.TestDatabase;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.Period;
@@ -114,6 +117,40 @@ class PartitionsTest {
 
         assertThat(partitions.months())
                 .containsExactlyElementsOf(months(month, month.plusMonths(3)));
+    }
+
+    @Test
+    void whoReadsChargesWaitsForNoMonthThatIsBeingMade() throws Exception {
+        try (Connection reader = database.dataSource().getConnection();
+                Statement statement = reader.createStatement()) {
+            reader.setAutoCommit(false);
+            // As far as a question gets before it comes to the single months.
+            statement.execute("lock table only charge in access share mode");
+            Thread making = Thread.ofVirtual().start(this::tryToWork);
+            await().until(() -> waiting() > 0);
+
+            assertThat(statement.execute("select count(*) from charge")).isTrue();
+
+            reader.commit();
+            making.join();
+        }
+        partitions.work(clock.instant());
+        assertThat(partitions.months()).hasSize(4);
+    }
+
+    private void tryToWork() {
+        try {
+            partitions.work(clock.instant());
+        } catch (RuntimeException e) {
+            // It gives way after a second, and tries again.
+        }
+    }
+
+    private int waiting() {
+        return database.jdbc()
+                .sql("select count(*) from pg_locks where not granted")
+                .query(Integer.class)
+                .single();
     }
 
     @Test
