@@ -26,6 +26,10 @@ import org.junit.jupiter.api.Test;
 class UsageApiIT {
 
     private static final Duration SOON = Duration.ofSeconds(60);
+
+    /** Passed on in UTF-8, which a reader of headers may take for something else. */
+    private static final String EDITOR = "Zoë Äß";
+
     private static final String VALUE = "api.aggregated=true";
 
     private static TestCluster cluster;
@@ -35,15 +39,22 @@ class UsageApiIT {
     @BeforeAll
     static void start() throws IOException {
         cluster = TestCluster.start(Repository.root().resolve(".run/usage-api"));
-        installation = Installation.on(cluster, Map.of("GPUSHARING_AGGREGATED_ENABLED", "true"));
+        installation =
+                Installation.on(
+                        cluster,
+                        Map.of(
+                                "GPUSHARING_AGGREGATED_ENABLED",
+                                "true",
+                                "SERVER_SSL_CLIENTAUTH",
+                                "want"));
         Installation.set(cluster, VALUE, "rbac-timekeeper.yaml");
         Installation.set(cluster, VALUE, "api-service.yaml");
         serveFromHere();
         var api = new Api(cluster.client());
         Team.create(cluster, api, "research");
         Team.create(cluster, api, "sales");
-        bind("research", "edit", "ada");
-        bind("research", "view", "vera");
+        bind(api, "research", "edit", EDITOR);
+        bind(api, "research", "view", "vera");
         cluster.kubectl().run("create", "serviceaccount", "robot", "--namespace=sales").orFail();
         cluster.kubectl()
                 .run(
@@ -54,7 +65,7 @@ class UsageApiIT {
                         "--clusterrole=edit",
                         "--serviceaccount=sales:robot")
                 .orFail();
-        client = identity("O=people,CN=ada");
+        client = identity("O=people,CN=" + EDITOR);
         pod(api, "research", "train", 50);
         pod(api, "research", "serve", 100);
         pod(api, "sales", "report", 25);
@@ -102,21 +113,17 @@ class UsageApiIT {
                 .orFail();
     }
 
-    private static void bind(String namespace, String role, String user) {
-        cluster.kubectl()
-                .run(
-                        "create",
-                        "rolebinding",
-                        user,
-                        "--namespace=" + namespace,
-                        "--clusterrole=" + role,
-                        "--user=" + user)
+    private static void bind(Api api, String namespace, String role, String user) {
+        api.create(
+                        namespace,
+                        "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: %s}, roleRef: {kind: ClusterRole, name: %1$s, apiGroup: rbac.authorization.k8s.io}, subjects: [{kind: User, name: %s, apiGroup: rbac.authorization.k8s.io}]}"
+                                .formatted(role, user))
                 .orFail();
     }
 
     private static Path identity(String subject) throws IOException {
         ServerIdentity made = ClientIdentities.of(cluster, subject);
-        Path folder = Files.createDirectories(cluster.dir().resolve("ada"));
+        Path folder = Files.createDirectories(cluster.dir().resolve("editor"));
         Files.writeString(folder.resolve("tls.crt"), Pem.of(made.certificate()));
         Files.writeString(folder.resolve("tls.key"), Pem.of(made.key()));
         return folder;
@@ -170,7 +177,7 @@ class UsageApiIT {
                 .containsExactly(
                         "podusage.usage.gpusharing.io/serve", "podusage.usage.gpusharing.io/train");
         assertThat(byCertificate("get", "podusages", "-n", "sales").text())
-                .contains("User \"ada\" cannot list resource \"podusages\"");
+                .contains("User \"%s\" cannot list resource \"podusages\"".formatted(EDITOR));
         assertThat(byCertificate("get", "podusages", "-A").refused()).isTrue();
         assertThat(byCertificate("get", "budgetusages").refused()).isTrue();
     }

@@ -13,6 +13,7 @@ import java.util.Optional;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -83,6 +84,7 @@ class AggregatedSecurity {
                     return;
                 }
             } catch (KubernetesClientException e) {
+                response.setHeader(HttpHeaders.RETRY_AFTER, "2");
                 answers.write(
                         response,
                         HttpStatus.SERVICE_UNAVAILABLE,

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -35,6 +36,7 @@ import org.springframework.web.server.ResponseStatusException;
 class BudgetUsages {
 
     private static final String NONE = "<none>";
+    private static final String INCLUDE = "includeObject";
 
     private static final List<Column> COLUMNS =
             List.of(
@@ -42,7 +44,6 @@ class BudgetUsages {
                     new Column("Standing", "Whether its pods are in budget"),
                     new Column("Granted", "GPU-minutes of this period"),
                     new Column("Used", "GPU-minutes of them"),
-                    new Column("Measured", "GPU-minutes that its pods were busy"),
                     new Column("GPUs", "What its pods hold now, in whole GPUs"),
                     new Column("Exhausted-at", "When it ends at this rate").wide(),
                     new Column("Resets", "When the period ends").wide());
@@ -67,7 +68,8 @@ class BudgetUsages {
      * As of the moment of the question, in GPU-minutes of the present period.
      *
      * @param grantedMinutes absent if it is unlimited
-     * @param measuredMinutes what pods that held a share in this period were measured to do
+     * @param measuredMinutes what pods that held a share in this period were measured to do; of a
+     *     single budget alone, as all its pods have to be looked up
      * @param exhaustedAt when it ends, or ended, at the present rate; absent if not in this period
      * @param resetsAt when the period ends; absent if it never does
      */
@@ -76,7 +78,7 @@ class BudgetUsages {
             String standing,
             @Nullable String grantedMinutes,
             String usedMinutes,
-            String measuredMinutes,
+            @Nullable String measuredMinutes,
             String gpus,
             @Nullable Instant exhaustedAt,
             @Nullable Instant resetsAt,
@@ -99,16 +101,19 @@ class BudgetUsages {
             @RequestHeader(name = HttpHeaders.ACCEPT, defaultValue = "") String accept) {
         Listing listing = Listing.of(parameters);
         Instant now = clock.instant();
+        Predicate<String> chosen =
+                Selector.names(parameters.get("fieldSelector"), parameters.get("labelSelector"));
         String after = listing.after() == null ? "" : listing.after().getFirst();
         List<BudgetState> found =
                 budgets.states().values().stream()
                         .filter(state -> state.name().compareTo(after) > 0)
+                        .filter(state -> chosen.test(state.name()))
                         .sorted(Comparator.comparing(BudgetState::name))
-                        .limit(listing.limit() + 1L)
                         .toList();
-        boolean goesOn = found.size() > listing.limit();
+        int limit = Objects.requireNonNullElse(listing.limit(), found.size());
+        boolean goesOn = found.size() > limit;
         List<BudgetUsage> page =
-                found.stream().limit(listing.limit()).map(state -> usage(state, now)).toList();
+                found.stream().limit(limit).map(state -> usage(state, now, null)).toList();
         Map<String, Object> metadata =
                 Listing.metadata(
                         goesOn
@@ -116,7 +121,7 @@ class BudgetUsages {
                                 : null);
         return Listing.answer(
                 Table.isAskedFor(accept)
-                        ? table(metadata, page)
+                        ? table(metadata, parameters.get(INCLUDE), page)
                         : new BudgetUsageList(
                                 "BudgetUsageList", Discovery.API_VERSION, metadata, page));
     }
@@ -125,20 +130,29 @@ class BudgetUsages {
     @GetMapping("/{name}")
     ResponseEntity<Object> one(
             @PathVariable String name,
+            @RequestParam(name = INCLUDE, required = false) @Nullable String include,
             @RequestHeader(name = HttpHeaders.ACCEPT, defaultValue = "") String accept) {
         BudgetUsage usage =
                 Optional.ofNullable(budgets.states().get(name))
-                        .map(state -> usage(state, clock.instant()))
+                        .map(state ->
+                                usage(
+                                        state,
+                                        clock.instant(),
+                                        measured.ofBudget(state.name(), state.period().start())
+                                                .minutes()))
                         .orElseThrow(() ->
                                 new ResponseStatusException(
                                         HttpStatus.NOT_FOUND,
                                         "budgetusages.%s \"%s\" not found"
                                                 .formatted(Discovery.GROUP, name)));
         return Listing.answer(
-                Table.isAskedFor(accept) ? table(Listing.metadata(null), List.of(usage)) : usage);
+                Table.isAskedFor(accept)
+                        ? table(Listing.metadata(null), include, List.of(usage))
+                        : usage);
     }
 
-    private BudgetUsage usage(BudgetState state, Instant now) {
+    private static BudgetUsage usage(
+            BudgetState state, Instant now, @Nullable String measuredMinutes) {
         Instant at = now.isBefore(state.asOf()) ? state.asOf() : now;
         return new BudgetUsage(
                 "BudgetUsage",
@@ -148,7 +162,7 @@ class BudgetUsages {
                         state.standing(at).word(),
                         state.granted(at).map(GpuTime::minutes).orElse(null),
                         state.used(at).minutes(),
-                        measured.ofBudget(state.name(), state.period().start()).minutes(),
+                        measuredMinutes,
                         gpus(state.rate()),
                         state.exhaustedAt(),
                         state.period().end(),
@@ -163,8 +177,10 @@ class BudgetUsages {
         return BigDecimal.valueOf(micros, 6).stripTrailingZeros().toPlainString();
     }
 
-    private static Table table(Map<String, Object> metadata, List<BudgetUsage> usages) {
-        return Table.of(metadata, COLUMNS, usages, BudgetUsages::cells, BudgetUsage::metadata);
+    private static Table table(
+            Map<String, Object> metadata, @Nullable String include, List<BudgetUsage> usages) {
+        return Table.of(
+                metadata, include, COLUMNS, usages, BudgetUsages::cells, BudgetUsage::metadata);
     }
 
     private static List<String> cells(BudgetUsage usage) {
@@ -174,7 +190,6 @@ class BudgetUsages {
                 status.standing(),
                 Objects.requireNonNullElse(status.grantedMinutes(), "unlimited"),
                 status.usedMinutes(),
-                status.measuredMinutes(),
                 status.gpus(),
                 Objects.toString(status.exhaustedAt(), NONE),
                 Objects.toString(status.resetsAt(), NONE));

@@ -124,7 +124,7 @@ class Discovery {
                         KINDS.stream().map(Kind::listed).toList()));
     }
 
-    /** Where they are described; the address changes with the description. */
+    /** Where they are described. */
     @GetMapping("/openapi/v3")
     ResponseEntity<Map<String, Object>> descriptions() {
         return answer(

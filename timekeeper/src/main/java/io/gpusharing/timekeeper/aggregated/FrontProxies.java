@@ -1,5 +1,8 @@
 package io.gpusharing.timekeeper.aggregated;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.timekeeper.leader.LeaderTask;
@@ -35,7 +38,7 @@ class FrontProxies extends LeaderTask {
     private final AggregatedProperties properties;
     private final Clock clock;
     private volatile FrontProxy known = FrontProxy.NONE;
-    private volatile Instant read = Instant.MIN;
+    private volatile Instant read = Instant.EPOCH;
 
     FrontProxies(KubernetesClient client, AggregatedProperties properties, Clock clock) {
         super("front-proxies", clock);
@@ -46,7 +49,7 @@ class FrontProxies extends LeaderTask {
 
     @Override
     protected Instant work(Instant now) {
-        if (properties.enabled() && !now.isBefore(read.plus(QUIET))) {
+        if (properties.enabled() && (now.isBefore(read) || !now.isBefore(read.plus(QUIET)))) {
             read = now;
             ConfigMap map = client.configMaps().inNamespace(NAMESPACE).withName(PUBLISHED).get();
             Map<String, String> data = map == null ? null : map.getData();
@@ -77,7 +80,10 @@ class FrontProxies extends LeaderTask {
 
         @Override
         public List<String> values(String name) {
-            return Collections.list(request.getHeaders(name));
+            // Names are sent in UTF-8, and headers are read byte by byte.
+            return Collections.list(request.getHeaders(name)).stream()
+                    .map(value -> new String(value.getBytes(ISO_8859_1), UTF_8))
+                    .toList();
         }
     }
 }

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -13,15 +14,18 @@ import org.springframework.web.server.ResponseStatusException;
 /**
  * How a list is asked for, {@code metav1.ListOptions}.
  *
- * @param limit how many at most
+ * @param limit how many at most; null for all, as whoever sets none does not look for a next page
  * @param after what the last page ended with; null for the first one
  */
-record Listing(int limit, @Nullable List<String> after) {
+record Listing(@Nullable Integer limit, @Nullable List<String> after) {
 
-    /** More are never answered at once. */
+    /** More are never on a page. */
     private static final int MOST = 500;
 
     private static final String SEPARATOR = "\n";
+
+    /** Anything else is true to an API server. */
+    private static final Set<String> NOT_WATCHED = Set.of("", "false", "0");
 
     /**
      * Reads the parameters of a request.
@@ -29,7 +33,7 @@ record Listing(int limit, @Nullable List<String> after) {
      * @throws ResponseStatusException 400 for what is not to be understood, 405 for a watch
      */
     static Listing of(Map<String, String> parameters) {
-        if (Boolean.parseBoolean(parameters.get("watch"))) {
+        if (!NOT_WATCHED.contains(parameters.getOrDefault("watch", ""))) {
             throw new ResponseStatusException(
                     HttpStatus.METHOD_NOT_ALLOWED,
                     "This cannot be watched; ask again, for instance by watch kubectl get");
@@ -39,10 +43,10 @@ record Listing(int limit, @Nullable List<String> after) {
                 limit(parameters.get("limit")), continued.isEmpty() ? null : read(continued));
     }
 
-    private static int limit(@Nullable String written) {
+    private static @Nullable Integer limit(@Nullable String written) {
         try {
             long limit = written == null || written.isEmpty() ? 0 : Long.parseLong(written);
-            return limit <= 0 || limit > MOST ? MOST : (int) limit;
+            return limit <= 0 ? null : (int) Math.min(limit, MOST);
         } catch (NumberFormatException e) {
             throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "limit is a number", e);
         }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -32,6 +33,11 @@ import org.springframework.web.server.ResponseStatusException;
 @RestController
 @RequestMapping(Discovery.PATH)
 class PodUsages {
+
+    private static final String INCLUDE = "includeObject";
+
+    /** More than a cluster has. */
+    private static final int ALL = 1_000_000;
 
     /** Of one name there is one pod, and perhaps others whose end was not seen yet. */
     private static final int SEVERAL = 10;
@@ -65,15 +71,15 @@ class PodUsages {
             conditions.add(new Condition(Attribute.NAMESPACE, true, List.of(namespace)));
         }
         Instant now = clock.instant();
-        List<PodCharge> found =
-                charges.held(conditions, position(listing), listing.limit() + 1, now);
-        boolean goesOn = found.size() > listing.limit();
-        List<PodUsage> page = usages(goesOn ? found.subList(0, listing.limit()) : found);
+        int limit = Objects.requireNonNullElse(listing.limit(), ALL);
+        List<PodCharge> found = charges.held(conditions, position(listing), limit + 1, now);
+        boolean goesOn = found.size() > limit;
+        List<PodUsage> page = usages(goesOn ? found.subList(0, limit) : found);
         Map<String, Object> metadata =
                 Listing.metadata(goesOn ? Listing.continued(page.getLast().position()) : null);
         return Listing.answer(
                 Table.isAskedFor(accept)
-                        ? table(metadata, page, now)
+                        ? table(metadata, parameters.get(INCLUDE), page, now)
                         : new PodUsageList("PodUsageList", Discovery.API_VERSION, metadata, page));
     }
 
@@ -82,6 +88,7 @@ class PodUsages {
     ResponseEntity<Object> one(
             @PathVariable String namespace,
             @PathVariable String name,
+            @RequestParam(name = INCLUDE, required = false) @Nullable String include,
             @RequestHeader(name = HttpHeaders.ACCEPT, defaultValue = "") String accept) {
         Instant now = clock.instant();
         List<PodUsage> found =
@@ -104,7 +111,7 @@ class PodUsages {
                                                 .formatted(Discovery.GROUP, name)));
         return Listing.answer(
                 Table.isAskedFor(accept)
-                        ? table(Listing.metadata(null), List.of(usage), now)
+                        ? table(Listing.metadata(null), include, List.of(usage), now)
                         : usage);
     }
 
@@ -126,8 +133,17 @@ class PodUsages {
         return page.stream().map(it -> PodUsage.of(it, uses.get(it.uid()))).toList();
     }
 
-    private static Table table(Map<String, Object> metadata, List<PodUsage> usages, Instant now) {
+    private static Table table(
+            Map<String, Object> metadata,
+            @Nullable String include,
+            List<PodUsage> usages,
+            Instant now) {
         return Table.of(
-                metadata, PodUsage.COLUMNS, usages, usage -> usage.cells(now), PodUsage::metadata);
+                metadata,
+                include,
+                PodUsage.COLUMNS,
+                usages,
+                usage -> usage.cells(now),
+                PodUsage::metadata);
     }
 }

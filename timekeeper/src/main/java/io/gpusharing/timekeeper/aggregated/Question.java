@@ -43,6 +43,8 @@ record Question(
         return switch (method) {
             case "GET", "HEAD" -> name == null ? "list" : "get";
             case "POST" -> "create";
+            case "PUT" -> "update";
+            case "DELETE" -> name == null ? "deletecollection" : "delete";
             default -> method.toLowerCase(Locale.ROOT);
         };
     }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -37,8 +38,8 @@ final class Selector {
             Pattern.compile("\\s*([^\\s=!(),]+)\\s+(in|notin)\\s*\\(([^()]*)\\)\\s*");
     private static final Pattern EXISTENCE = Pattern.compile("\\s*(!?)\\s*([^\\s=!(),<>]+)\\s*");
 
-    /** A comma, unless it stands between parentheses. */
-    private static final Pattern BETWEEN = Pattern.compile(",(?![^(]*\\))");
+    /** Nobody means more at once, and each makes the question longer. */
+    private static final int MOST = 32;
 
     private static final Condition NOTHING = new Condition(Attribute.NAME, true, List.of());
 
@@ -55,10 +56,40 @@ final class Selector {
                 .toList();
     }
 
+    /** What stands between commas, other than those in parentheses. */
     private static Stream<String> parts(@Nullable String selector) {
-        return selector == null || selector.isBlank()
-                ? Stream.empty()
-                : BETWEEN.splitAsStream(selector);
+        if (selector == null || selector.isBlank()) {
+            return Stream.empty();
+        }
+        var parts = new ArrayList<String>();
+        int from = 0;
+        boolean inside = false;
+        for (int i = 0; i < selector.length(); i++) {
+            char at = selector.charAt(i);
+            inside = at == '(' || (inside && at != ')');
+            if (at == ',' && !inside) {
+                parts.add(selector.substring(from, i));
+                from = i + 1;
+            }
+        }
+        parts.add(selector.substring(from));
+        if (parts.size() > MOST) {
+            throw bad("a selector has %d parts at most".formatted(MOST));
+        }
+        return parts.stream();
+    }
+
+    /**
+     * Which names are meant where objects have a name alone.
+     *
+     * @throws ResponseStatusException 400 for anything but {@code metadata.name}
+     */
+    static Predicate<String> names(@Nullable String fields, @Nullable String labels) {
+        List<Condition> conditions = of(fields, labels);
+        if (conditions.stream().anyMatch(it -> it.attribute() != Attribute.NAME)) {
+            throw bad("these are chosen by the field metadata.name alone");
+        }
+        return name -> conditions.stream().allMatch(it -> it.in() == it.values().contains(name));
     }
 
     private static Condition field(String part) {

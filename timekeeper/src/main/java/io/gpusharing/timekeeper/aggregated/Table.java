@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.aggregated;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Objects as rows of text, which is how kubectl shows what it knows nothing of. */
 record Table(
@@ -37,11 +38,11 @@ record Table(
         }
     }
 
-    /** The cells of an object, in the order of the columns, and by which metadata it is known. */
-    record Row(List<String> cells, PartialObject object) {}
+    /** The cells of an object, in the order of the columns, and the object as far as asked for. */
+    record Row(List<String> cells, @Nullable Object object) {}
 
     /** An object without what it says. */
-    record PartialObject(String kind, String apiVersion, Object metadata) {}
+    private record PartialObject(String kind, String apiVersion, Object metadata) {}
 
     /** Whether whoever accepts this asks for a table before anything else that we have. */
     static boolean isAskedFor(String accept) {
@@ -52,9 +53,12 @@ record Table(
      * Makes one.
      *
      * @param list metadata of the list
+     * @param include how much of each object goes along: {@code Object} for who sorts by it, {@code
+     *     None}, else its metadata
      */
     static <T> Table of(
             Map<String, Object> list,
+            @Nullable String include,
             List<Column> columns,
             List<T> objects,
             Function<T, List<String>> cells,
@@ -65,11 +69,17 @@ record Table(
                 list,
                 columns,
                 objects.stream()
-                        .map(it ->
-                                new Row(
-                                        cells.apply(it),
-                                        new PartialObject(
-                                                "PartialObjectMetadata", META, metadata.apply(it))))
+                        .map(it -> new Row(cells.apply(it), included(include, it, metadata)))
                         .toList());
+    }
+
+    private static <T> @Nullable Object included(
+            @Nullable String include, T object, Function<T, Object> metadata) {
+        return switch (include) {
+            case "Object" -> object;
+            case "None" -> null;
+            case null, default ->
+                    new PartialObject("PartialObjectMetadata", META, metadata.apply(object));
+        };
     }
 }

@@ -30,7 +30,7 @@ class TlsConfiguration {
         return registry -> registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional));
     }
 
-    /** The API server shows one when it passes on a question; meters show none. */
+    /** For who asks for them: server.ssl.client-auth is want where there is an aggregated API. */
     @Bean
     static ClientCertificateRequest clientCertificates(SslBundles bundles) {
         return new ClientCertificateRequest(BUNDLE, bundles);

@@ -328,6 +328,40 @@ class UsageApiHttpTest {
         isStatus(ask(proxy, "admin", API + "/podusages?continue=x"), 400, "continue is none");
     }
 
+    @Test
+    void whoSetsNoLimitGetsAll() throws Exception {
+        JsonNode list = answered("admin", API + "/podusages");
+
+        assertThat(names(list)).hasSize(3);
+        assertThat(list.path("metadata").has("continue")).isFalse();
+    }
+
+    @Test
+    void aTableHasAsMuchOfEachObjectAsIsAskedFor() throws Exception {
+        String path = API + "/namespaces/team-a/podusages?includeObject=";
+
+        assertThat(
+                        answered("ada", path + "Object", "Accept", TABLE)
+                                .at("/rows/0/object/status/gpus")
+                                .asString())
+                .isEqualTo("1");
+        assertThat(answered("ada", path + "None", "Accept", TABLE).at("/rows/0/object").isNull())
+                .isTrue();
+    }
+
+    @Test
+    void budgetsAreChosenByNameAlone() throws Exception {
+        assertThat(
+                        answered("admin", API + "/budgetusages?fieldSelector=metadata.name%3Da")
+                                .path("items")
+                                .isEmpty())
+                .isTrue();
+        isStatus(
+                ask(proxy, "admin", API + "/budgetusages?fieldSelector=status.node%3Da"),
+                400,
+                "metadata.name alone");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -358,6 +392,8 @@ class UsageApiHttpTest {
     @Test
     void nothingCanBeWatched() throws Exception {
         isStatus(ask(proxy, "admin", API + "/podusages?watch=true"), 405, "watch kubectl get");
+        isStatus(ask(proxy, "admin", API + "/podusages?watch=1"), 405);
+        assertThat(ask(proxy, "admin", API + "/podusages?watch=0").statusCode()).isEqualTo(200);
     }
 
     @Test
