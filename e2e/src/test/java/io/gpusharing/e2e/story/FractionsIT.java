@@ -486,12 +486,6 @@ class FractionsIT {
 
         assertThat(pods.seenBy("more")).containsExactlyInAnyOrder(one, other);
         assertThat(pods.grants()).contains("more cuda 100 15360", "more cuda 50 7680");
-        await("it is charged for both")
-                .atMost(SOON)
-                .untilAsserted(() ->
-                        assertThat(ledger.allocations(TEAM).get("more"))
-                                .extracting(Ledger.AllocationInterval::rate)
-                                .isEqualTo(1_500_000L));
     }
 
     @Test
