@@ -32,6 +32,18 @@ final class SharedGpu {
     /** Those that were let start, by pod and container. */
     private final Set<String> admitted = new HashSet<>();
 
+    /**
+     * Numbers of the clients that the daemon named last, without those that it was told to end. The
+     * API server is told only a second or two later that a container has ended.
+     */
+    private Set<Long> clients = Set.of();
+
+    /**
+     * Those that waited for a check because a client had gone, by pod and container. Once is enough
+     * for each: where programs come and go all the time, nobody would ever be let in.
+     */
+    private final Set<String> checkedFor = new HashSet<>();
+
     /** UIDs of pods whose clients were ended through their daemon. */
     private final Set<String> drained = new HashSet<>();
 
@@ -86,10 +98,22 @@ final class SharedGpu {
         }
         // Under no lock: a daemon that hangs holds up whoever asks it, and nobody else.
         return switch (control.clients()) {
-            case Told<List<Long>>(var clients) ->
-                    clients.size() >= mostClients ? later(full(clients.size())) : Optional.empty();
+            case Told<List<Long>>(var now) when isOneGone(now, key(podUid, container)) ->
+                    unready(podUid, container);
+            case Told<List<Long>>(var now) ->
+                    now.size() >= mostClients ? later(full(now.size())) : Optional.empty();
             case Failed<List<Long>>(var failure, String sentence) -> later(sentence);
         };
+    }
+
+    /** Whether a client is not there any more, perhaps by a kill in the midst of its work. */
+    private synchronized boolean isOneGone(List<Long> now, String joining) throws IOException {
+        boolean isGone = !now.containsAll(clients) && checkedFor.add(joining);
+        clients = Set.copyOf(now);
+        if (isGone) {
+            want(order.checked());
+        }
+        return isGone;
     }
 
     private synchronized Optional<Obstacle> unready(String podUid, String container)
@@ -153,6 +177,7 @@ final class SharedGpu {
     /** A container starts as a client. */
     synchronized void admitted(String podUid, String container) {
         admitted.add(key(podUid, container));
+        checkedFor.remove(key(podUid, container));
         drained.remove(podUid);
     }
 
@@ -183,6 +208,7 @@ final class SharedGpu {
         running.clear();
         running.putAll(now);
         drained.retainAll(pods.keySet());
+        checkedFor.removeIf(key -> !pods.containsKey(podUid(key)));
         if (pods.isEmpty()) {
             if (order.shared()) {
                 want(order.wanting(false));
@@ -225,6 +251,9 @@ final class SharedGpu {
             }
         }
         synchronized (this) {
+            var left = new HashSet<>(clients);
+            left.removeAll(pids);
+            clients = Set.copyOf(left);
             if (all) {
                 drained.add(podUid);
             } else {

@@ -533,6 +533,49 @@ class CooperativeMpsTest implements NodePods {
         assertThat(obstacle(next, granted(next, 10)).orElseThrow()).contains("it is being checked");
     }
 
+    @Test
+    void whoAsksAfterAKillThatNobodyHasToldYetWaitsForACheck() throws Exception {
+        client("a");
+        Process victim = mps.client("work");
+        client("b");
+        victim.destroyForcibly().waitFor();
+        NodePod next = pod("next");
+        ContainerPlacement container = granted(next, 10);
+
+        assertThat(obstacle(next, container).orElseThrow()).contains("it is being checked");
+        daemonIs(Phase.Ready, "");
+        assertThat(obstacle(next, container)).isEmpty();
+    }
+
+    @Test
+    void whoeverHasWaitedForACheckWaitsForNoOtherWhileProgramsComeAndGo() throws Exception {
+        client("a");
+        Process first = mps.client("work");
+        Process second = mps.client("work");
+        client("b");
+        first.destroyForcibly().waitFor();
+        NodePod next = pod("next");
+        ContainerPlacement container = granted(next, 10);
+        assertThat(obstacle(next, container).orElseThrow()).contains("it is being checked");
+        daemonIs(Phase.Ready, "");
+
+        second.destroyForcibly().waitFor();
+        assertThat(obstacle(next, container)).isEmpty();
+    }
+
+    @Test
+    void whoAsksAfterAClientWasEndedByItsDaemonWaitsForNothing() throws Exception {
+        client("a");
+        Process victim = mps.client("work");
+        client("b");
+        processes.put("a", Set.of(victim.pid()));
+        put("a", new NodePod.Deletion(now, 0), Map.of("cuda", "id-1"));
+        node.look();
+        NodePod next = pod("next");
+
+        assertThat(obstacle(next, granted(next, 10))).isEmpty();
+    }
+
     private void gone(String uid) throws IOException {
         pods.remove(uid);
         grants.release(grant -> grant.uid().equals(uid));
