@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.gpusharing.e2e.cluster.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -17,6 +23,8 @@ class WorkloadsIT {
 
     private static final String TEAM = "workloads";
     private static final String BROKE = "broke";
+    private static final Set<String> ELSEWHERE =
+            Set.of("grant.yaml", "team-a.yaml", "workflow.yaml", "workflow-mig.yaml");
     private static final String VERDICT =
             "container \"cuda\": resources.limits[tencent.com/vcuda-core] is 150";
 
@@ -60,6 +68,16 @@ class WorkloadsIT {
         return Workload.all(AdmissionCluster.OLD, Workload.ILLEGAL);
     }
 
+    /** But those of other kinds, and of objects without a namespace, which other tests create. */
+    static List<String> examples() throws IOException {
+        try (Stream<Path> files = Files.list(Repository.root().resolve("examples"))) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> !ELSEWHERE.contains(name))
+                    .sorted()
+                    .toList();
+        }
+    }
+
     static Stream<Workload> leaving() {
         return Workload.all(AdmissionCluster.OLD_AND_LEAVING, Workload.ILLEGAL);
     }
@@ -83,6 +101,21 @@ class WorkloadsIT {
 
         assertThat(answer.orFail().toString()).doesNotContain("gpusharing");
         assertThat(answer.warnings()).isEmpty();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("examples")
+    void anExampleIsTaken(String example) {
+        assertThat(
+                        cluster.cluster()
+                                .kubectl()
+                                .run(
+                                        "create",
+                                        "--dry-run=server",
+                                        "--namespace=" + TEAM,
+                                        "--filename=examples/" + example)
+                                .orFail())
+                .contains("created (server dry run)");
     }
 
     @ParameterizedTest(name = "{0}")

@@ -13,6 +13,8 @@ import io.gpusharing.e2e.installation.InClusterInstallation;
 import io.gpusharing.e2e.measurement.MpsClients;
 import io.gpusharing.e2e.measurement.MpsClients.Event;
 import io.gpusharing.e2e.measurement.MpsClients.What;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -91,6 +93,31 @@ class MpsIT {
                         "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=2560M");
         assertThat(pods.exec("first", "ls", "-A", "/run/gpusharing/mps")).isEqualTo("control");
         assertThat(cluster.kubectl().run("get", "gpunode", NODE).orFail()).contains("Cooperative");
+    }
+
+    @Test
+    @Order(1)
+    void theExampleRunsSideBySide() throws IOException {
+        api.create(TEAM, Files.readString(Repository.root().resolve("examples/mps.yaml"))).orFail();
+        try {
+            List<String> replicas =
+                    await("both are there")
+                            .atMost(SOON)
+                            .until(MpsIT::replicas, names -> names.size() == 2);
+
+            assertThat(pods.gpuOf(replicas.getFirst())).isEqualTo(pods.gpuOf(replicas.getLast()));
+            assertThat(pods.exec(replicas.getFirst(), "env"))
+                    .contains("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25");
+        } finally {
+            pods.kubectl("delete", "deployment", "side-by-side");
+        }
+    }
+
+    private static List<String> replicas() {
+        return pods.kubectl("get", "pods", "--selector=app=side-by-side", "--output=name")
+                .lines()
+                .map(name -> name.substring("pod/".length()))
+                .toList();
     }
 
     @Test

@@ -34,6 +34,9 @@ class NodeStoryIT {
     private static final String SPENT = "spent";
     private static final int ROLLOUTS = 3;
 
+    /** Two cores run two nodes, and all that is on them. */
+    private static final Duration SOON = Duration.ofMinutes(3);
+
     private static TestCluster cluster;
     private static InClusterInstallation services;
     private static Api api;
@@ -50,7 +53,7 @@ class NodeStoryIT {
                 "env",
                 "statefulset/gpusharing-timekeeper",
                 "GPUSHARING_RECLAIM_MAXGRACE=5s");
-        kubectl("rollout", "status", "statefulset/gpusharing-timekeeper", "--timeout=180s");
+        kubectl("rollout", "status", "statefulset/gpusharing-timekeeper", "--timeout=300s");
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
         tenant = Team.create(cluster, api, TEAM);
@@ -109,7 +112,7 @@ class NodeStoryIT {
 
         JsonNode failed =
                 await("the job has failed")
-                        .atMost(Duration.ofSeconds(60))
+                        .atMost(SOON)
                         .until(
                                 () ->
                                         Api.condition(
@@ -234,7 +237,7 @@ class NodeStoryIT {
         try {
             for (int rollout = 0; rollout < ROLLOUTS; rollout++) {
                 kubectl("rollout", "restart", "deployment/gpusharing-webhook");
-                kubectl("rollout", "status", "deployment/gpusharing-webhook", "--timeout=180s");
+                kubectl("rollout", "status", "deployment/gpusharing-webhook", "--timeout=300s");
             }
         } finally {
             open.set(false);
@@ -250,9 +253,7 @@ class NodeStoryIT {
     @Order(7)
     void allOfItIsChargedToTheSecond() {
         cluster.kubectl().run("delete", "pods,jobs", "--all", "--namespace=" + TEAM).orFail();
-        await("every pod's end is in the ledger")
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> ledger.open() == 0);
+        await("every pod's end is in the ledger").atMost(SOON).until(() -> ledger.open() == 0);
 
         assertThat(ledger.differences()).isEmpty();
         assertThat(ledger.total()).as("micro-GPU-seconds in all").isPositive();
@@ -265,7 +266,7 @@ class NodeStoryIT {
 
     private static Ledger.AllocationInterval charge(String namespace, String pod) {
         return await(pod + " is charged")
-                .atMost(Duration.ofSeconds(10))
+                .atMost(SOON)
                 .until(() -> ledger.allocations(namespace).get(pod), it -> it != null);
     }
 
@@ -286,7 +287,7 @@ class NodeStoryIT {
 
     private static JsonNode awaitRunning(String namespace, String pod) {
         return await(pod + " runs")
-                .atMost(Duration.ofSeconds(90))
+                .atMost(SOON)
                 .until(
                         () -> api.get(Api.pod(namespace, pod)).orFail(),
                         it -> it.at("/status/phase").asText().equals("Running"));
