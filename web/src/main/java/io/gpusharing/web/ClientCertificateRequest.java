@@ -3,6 +3,7 @@ package io.gpusharing.web;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import javax.net.ssl.X509TrustManager;
+import org.apache.catalina.connector.Connector;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.net.SSLHostConfig;
 import org.jspecify.annotations.Nullable;
@@ -40,18 +41,25 @@ public final class ClientCertificateRequest
 
     @Override
     public void customize(ConfigurableTomcatWebServerFactory factory) {
-        factory.addConnectorCustomizers(connector -> {
-            if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> protocol) {
-                leaveToUs(protocol);
-                // Spring Boot's own handler, which is called before, has made it anew.
-                bundles.addBundleUpdateHandler(
-                        bundle,
-                        renewed -> {
-                            leaveToUs(protocol);
-                            protocol.reloadSslHostConfigs();
-                        });
-            }
-        });
+        factory.addConnectorCustomizers(connector -> ask(connector, bundle, bundles));
+    }
+
+    /**
+     * Has one connector of several ask for them.
+     *
+     * @param bundle name of what it serves; Spring Boot's own handler of its changes is there
+     */
+    public static void ask(Connector connector, String bundle, SslBundles bundles) {
+        if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> protocol) {
+            leaveToUs(protocol);
+            // Spring Boot's own handler, which is called before, has made it anew.
+            bundles.addBundleUpdateHandler(
+                    bundle,
+                    renewed -> {
+                        leaveToUs(protocol);
+                        protocol.reloadSslHostConfigs();
+                    });
+        }
     }
 
     private static void leaveToUs(AbstractHttp11Protocol<?> protocol) {

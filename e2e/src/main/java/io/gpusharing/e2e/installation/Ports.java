@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Ports of 127.0.0.1 that nobody listens on. */
-final class Ports {
+public final class Ports {
 
     private Ports() {}
 
     /** So many different ones; held together while they are chosen, so that none comes twice. */
-    static List<Integer> free(int count) {
+    public static List<Integer> free(int count) {
         var sockets = new ArrayList<ServerSocket>();
         try {
             for (int i = 0; i < count; i++) {

@@ -9,6 +9,7 @@ import io.gpusharing.e2e.cluster.Kubectl.Answer;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.Ports;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import java.io.IOException;
@@ -39,17 +40,18 @@ class UsageApiIT {
     @BeforeAll
     static void start() throws IOException {
         cluster = TestCluster.start(Repository.root().resolve(".run/usage-api"));
+        int port = Ports.free(1).getFirst();
         installation =
                 Installation.on(
                         cluster,
                         Map.of(
                                 "GPUSHARING_AGGREGATED_ENABLED",
                                 "true",
-                                "SERVER_SSL_CLIENTAUTH",
-                                "want"));
+                                "GPUSHARING_AGGREGATED_PORT",
+                                String.valueOf(port)));
         Installation.set(cluster, VALUE, "rbac-timekeeper.yaml");
         Installation.set(cluster, VALUE, "api-service.yaml");
-        serveFromHere();
+        serveFromHere(port);
         var api = new Api(cluster.client());
         Team.create(cluster, api, "research");
         Team.create(cluster, api, "sales");
@@ -85,7 +87,7 @@ class UsageApiIT {
     }
 
     /** The API server finds the timekeeper where it runs: beside the cluster. */
-    private static void serveFromHere() {
+    private static void serveFromHere(int port) {
         cluster.kubectl()
                 .run(
                         "delete",
@@ -108,8 +110,7 @@ class UsageApiIT {
                         "apiservice",
                         "v1alpha1.usage.gpusharing.io",
                         "--type=merge",
-                        "--patch={\"spec\":{\"service\":{\"port\":%d}}}"
-                                .formatted(installation.timekeeperUrl().getPort()))
+                        "--patch={\"spec\":{\"service\":{\"port\":%d}}}".formatted(port))
                 .orFail();
     }
 

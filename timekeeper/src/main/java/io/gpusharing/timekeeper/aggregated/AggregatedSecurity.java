@@ -66,6 +66,7 @@ class AggregatedSecurity {
                 throws ServletException, IOException {
             Optional<Caller> caller = proxies.caller(request);
             if (caller.isEmpty()) {
+                response.setHeader(HttpHeaders.CONNECTION, "close");
                 answers.write(
                         response,
                         HttpStatus.UNAUTHORIZED,
@@ -74,9 +75,12 @@ class AggregatedSecurity {
                 return;
             }
             Optional<Question> question =
-                    Question.of(request.getMethod(), request.getServletPath());
+                    Question.of(
+                            request.getMethod(),
+                            request.getServletPath(),
+                            request.getParameter("fieldSelector"));
             try {
-                if (question.isPresent() && !callers.may(caller.get(), question.get().right())) {
+                if (question.isPresent() && !may(caller.get(), question.get())) {
                     answers.write(
                             response,
                             HttpStatus.FORBIDDEN,
@@ -97,6 +101,10 @@ class AggregatedSecurity {
                             caller.get(), null, List.of()));
             SecurityContextHolder.setContext(context);
             chain.doFilter(request, response);
+        }
+
+        private boolean may(Caller caller, Question question) {
+            return question.rights().stream().anyMatch(right -> callers.may(caller, right));
         }
     }
 }

@@ -5,6 +5,8 @@ import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilde
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,22 +23,34 @@ record Question(
         @Nullable String namespace,
         @Nullable String name) {
 
-    /** Reads the address of a request; empty if it is about no resource. */
-    static Optional<Question> of(String method, String path) {
+    /** A list of one object by its name takes the right to list that one. */
+    private static final Pattern ONE_NAME = Pattern.compile("metadata\\.name==?([^,]+)");
+
+    /**
+     * Reads the address of a request; empty if it is about no resource.
+     *
+     * @param fields the parameter {@code fieldSelector}
+     */
+    static Optional<Question> of(String method, String path, @Nullable String fields) {
         if (!path.startsWith(Discovery.PATH + "/")) {
             return Optional.empty();
         }
         List<String> parts = List.of(path.substring(Discovery.PATH.length() + 1).split("/", -1));
         boolean namespaced = parts.size() > 2 && parts.getFirst().equals("namespaces");
         List<String> rest = namespaced ? parts.subList(2, parts.size()) : parts;
-        String name = rest.size() > 1 ? rest.get(1) : null;
+        String named = rest.size() > 1 ? rest.get(1) : null;
         return Optional.of(
                 new Question(
-                        verb(method, name),
+                        verb(method, named),
                         rest.getFirst(),
                         rest.size() > 2 ? rest.get(2) : null,
                         namespaced ? parts.get(1) : null,
-                        name));
+                        named == null ? selected(fields) : named));
+    }
+
+    private static @Nullable String selected(@Nullable String fields) {
+        Matcher name = ONE_NAME.matcher(fields == null ? "" : fields);
+        return name.matches() ? name.group(1) : null;
     }
 
     private static String verb(String method, @Nullable String name) {
@@ -49,8 +63,12 @@ record Question(
         };
     }
 
-    /** The right that it takes. */
-    ResourceAttributes right() {
+    /** The rights of which any is enough, the one that answers most questions first. */
+    List<ResourceAttributes> rights() {
+        return name == null ? List.of(right(null)) : List.of(right(null), right(name));
+    }
+
+    private ResourceAttributes right(@Nullable String name) {
         return new ResourceAttributesBuilder()
                 .withGroup(Discovery.GROUP)
                 .withVersion(Discovery.VERSION)

@@ -35,7 +35,10 @@ record Status(
             case NOT_ACCEPTABLE -> "NotAcceptable";
             case CONFLICT -> "Conflict";
             case GONE -> "Expired";
+            case CONTENT_TOO_LARGE -> "RequestEntityTooLarge";
+            case UNSUPPORTED_MEDIA_TYPE -> "UnsupportedMediaType";
             case UNPROCESSABLE_CONTENT -> "Invalid";
+            case TOO_MANY_REQUESTS -> "TooManyRequests";
             case SERVICE_UNAVAILABLE -> "ServiceUnavailable";
             default -> "InternalError";
         };

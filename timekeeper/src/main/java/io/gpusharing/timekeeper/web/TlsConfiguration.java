@@ -1,13 +1,11 @@
 package io.gpusharing.timekeeper.web;
 
-import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
 import java.time.Clock;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.ssl.SslBundleRegistry;
-import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -28,12 +26,6 @@ class TlsConfiguration {
     @Bean
     static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
         return registry -> registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional));
-    }
-
-    /** For who asks for them: server.ssl.client-auth is want where there is an aggregated API. */
-    @Bean
-    static ClientCertificateRequest clientCertificates(SslBundles bundles) {
-        return new ClientCertificateRequest(BUNDLE, bundles);
     }
 
     @Bean

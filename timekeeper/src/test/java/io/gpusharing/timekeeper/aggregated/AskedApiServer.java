@@ -15,7 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * An API server that says how it passes on questions, and has an {@code APIService}. It lets {@code
- * admin} do everything, and {@code ada} everything in {@code team-a}.
+ * admin} do everything, {@code ada} everything in {@code team-a}, and {@code nina} everything with
+ * what is called {@code train}.
  */
 final class AskedApiServer implements AutoCloseable {
 
@@ -92,6 +93,8 @@ final class AskedApiServer implements AutoCloseable {
         JsonNode asked = JSON.readTree(review);
         String user = asked.at("/spec/user").asString();
         return user.equals("admin")
+                || (user.equals("nina")
+                        && asked.at("/spec/resourceAttributes/name").asString("").equals("train"))
                 || (user.equals("ada")
                         && asked.at("/spec/resourceAttributes/namespace")
                                 .asString("")

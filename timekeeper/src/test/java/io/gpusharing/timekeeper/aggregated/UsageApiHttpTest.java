@@ -16,12 +16,13 @@ import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.gpusharing.timekeeper.usage.MeasuredUse;
 import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.web.CertificateAuthority;
-import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.web.testing.ClientAuthority;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -51,9 +52,9 @@ import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.pem.PemSslStore;
 import org.springframework.boot.ssl.pem.PemSslStoreBundle;
+import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
@@ -129,11 +130,6 @@ class UsageApiHttpTest {
                     registry.registerBundle("timekeeper", ServingCertificate.bundle(served));
         }
 
-        @Bean
-        static ClientCertificateRequest clientCertificates(SslBundles bundles) {
-            return new ClientCertificateRequest("timekeeper", bundles);
-        }
-
         @Bean(destroyMethod = "close")
         KubernetesClient kubernetesClient() {
             return new KubernetesClientBuilder()
@@ -166,10 +162,11 @@ class UsageApiHttpTest {
                                 .properties(
                                         "spring.config.location=optional:classpath:/none/",
                                         "server.port=0",
+                                        "server.tomcat.max-connections=20",
                                         "server.ssl.bundle=timekeeper",
-                                        "server.ssl.client-auth=want",
                                         "gpusharing.cluster.namespace=gpusharing-system",
                                         "gpusharing.aggregated.enabled=true",
+                                        "gpusharing.aggregated.port=0",
                                         "spring.flyway.enabled=false",
                                         "spring.mvc.problemdetails.enabled=true")
                                 .run();
@@ -220,6 +217,18 @@ class UsageApiHttpTest {
     private static HttpResponse<String> ask(
             @Nullable ServerIdentity client, String user, String path, String... headers)
             throws IOException, InterruptedException {
+        return askAt(port(1), client, user, path, headers);
+    }
+
+    /** Of the port for everybody, or of the API server's. */
+    private static int port(int connector) {
+        var server = (TomcatWebServer) Objects.requireNonNull(context.getWebServer());
+        return server.getTomcat().getService().findConnectors()[connector].getLocalPort();
+    }
+
+    private static HttpResponse<String> askAt(
+            int port, @Nullable ServerIdentity client, String user, String path, String... headers)
+            throws IOException, InterruptedException {
         var tls =
                 SslBundle.of(
                                 new PemSslStoreBundle(
@@ -230,7 +239,6 @@ class UsageApiHttpTest {
                                                         client.key()),
                                         PemSslStore.of(List.of(ours.certificate()), null)))
                         .createSslContext();
-        int port = Objects.requireNonNull(context.getWebServer()).getPort();
         var request = HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + path));
         if (!user.isEmpty()) {
             request.header("X-Remote-User", user).header("X-Remote-Group", "people");
@@ -283,6 +291,21 @@ class UsageApiHttpTest {
         isStatus(ask(proxy, "ada", API + "/podusages"), 403, "at the cluster scope");
         assertThat(names(answered("admin", API + "/podusages")))
                 .containsExactly("team-a/serve", "team-a/train", "team-b/train");
+    }
+
+    @Test
+    void whoMaySeeOneByNameIsShownThatOne() throws Exception {
+        String pods = API + "/namespaces/team-a/podusages";
+
+        assertThat(answered("nina", pods + "/train").at("/metadata/name").asString())
+                .isEqualTo("train");
+        assertThat(names(answered("nina", pods + "?fieldSelector=metadata.name%3Dtrain")))
+                .containsExactly("team-a/train");
+        isStatus(ask(proxy, "nina", pods + "/serve"), 403);
+        isStatus(ask(proxy, "nina", pods + "?fieldSelector=metadata.name!%3Dtrain"), 403);
+        isStatus(
+                ask(proxy, "nina", pods + "?fieldSelector=metadata.name%3Dtrain,status.node%3Dn1"),
+                403);
     }
 
     @Test
@@ -411,6 +434,51 @@ class UsageApiHttpTest {
         isStatus(ask(proxies.expired("CN=front-proxy-client"), "admin", path), 401);
         isStatus(ask(proxy, "", path), 401);
         isStatus(ask(null, "admin", "/openapi/v3"), 401);
+    }
+
+    @Test
+    void whereEverybodyAsksNobodyIsTakenForTheApiServer() throws Exception {
+        isStatus(askAt(port(0), proxy, "admin", API + "/podusages"), 401);
+    }
+
+    @Test
+    void whoeverFillsThePortForEverybodyIsNotInTheApiServersWay() throws Exception {
+        var idle = new ArrayList<Socket>();
+        try {
+            for (int i = 0; i < 30; i++) {
+                idle.add(new Socket(InetAddress.getLoopbackAddress(), port(0)));
+            }
+            assertThat(ask(proxy, "admin", "/apis").statusCode()).isEqualTo(200);
+        } finally {
+            for (Socket socket : idle) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void whoeverConnectsAndAsksNothingGivesWay() throws Exception {
+        try (var idle = new Socket(InetAddress.getLoopbackAddress(), port(1))) {
+            idle.setSoTimeout(20_000);
+            assertThat(idle.getInputStream().read()).as("the connection has ended").isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void aUserOfManyGroupsIsAnswered() throws Exception {
+        var groups = new ArrayList<String>();
+        for (int i = 0; i < 500; i++) {
+            groups.add("X-Remote-Group");
+            groups.add("oidc:a-group-of-a-large-company-" + i);
+        }
+        assertThat(
+                        ask(
+                                        proxy,
+                                        "ada",
+                                        API + "/namespaces/team-a/podusages",
+                                        groups.toArray(String[]::new))
+                                .statusCode())
+                .isEqualTo(200);
     }
 
     @Test

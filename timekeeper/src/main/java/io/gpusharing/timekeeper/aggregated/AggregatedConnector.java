@@ -1,0 +1,79 @@
+package io.gpusharing.timekeeper.aggregated;
+
+import io.gpusharing.web.ClientCertificateRequest;
+import java.time.Duration;
+import java.util.Map;
+import org.apache.catalina.connector.Connector;
+import org.apache.commons.logging.LogFactory;
+import org.apache.coyote.http11.Http11NioProtocol;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.tomcat.SslConnectorCustomizer;
+import org.springframework.boot.tomcat.TomcatWebServerFactory;
+import org.springframework.boot.web.server.Ssl.ClientAuth;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.stereotype.Component;
+
+/**
+ * A port of its own for the API server, with threads and connections of its own: it takes an
+ * aggregated API that does not answer for a reason to delete no namespace any more, and so nobody
+ * who asks or reports elsewhere may be in its way.
+ */
+@Component
+class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerFactory> {
+
+    /** An API server keeps 25 connections open, and opens more when it needs them. */
+    private static final int CONNECTIONS = 200;
+
+    private static final int THREADS = 16;
+
+    /** Whoever connects and asks nothing gives way to others soon. */
+    private static final Duration UNTIL_ASKED = Duration.ofSeconds(3);
+
+    private static final Duration KEPT_OPEN = Duration.ofMinutes(2);
+
+    /** Groups of a user are headers, one each; directories of large companies know hundreds. */
+    private static final int HEADERS = 1_000;
+
+    private static final int HEADER_BYTES = 64 << 10;
+
+    private final AggregatedProperties properties;
+    private final SslBundles bundles;
+    private final String bundle;
+
+    AggregatedConnector(
+            AggregatedProperties properties,
+            SslBundles bundles,
+            @Value("${server.ssl.bundle}") String bundle) {
+        this.properties = properties;
+        this.bundles = bundles;
+        this.bundle = bundle;
+    }
+
+    @Override
+    public void customize(TomcatWebServerFactory factory) {
+        if (properties.enabled()) {
+            factory.addAdditionalConnectors(connector());
+        }
+    }
+
+    private Connector connector() {
+        var protocol = new Http11NioProtocol();
+        protocol.setMaxConnections(CONNECTIONS);
+        protocol.setMaxThreads(THREADS);
+        protocol.setConnectionTimeout((int) UNTIL_ASKED.toMillis());
+        protocol.setKeepAliveTimeout((int) KEPT_OPEN.toMillis());
+        protocol.setMaxKeepAliveRequests(-1);
+        protocol.setMaxHeaderCount(HEADERS);
+        protocol.setMaxHttpRequestHeaderSize(HEADER_BYTES);
+        var connector = new Connector(protocol);
+        connector.setPort(properties.port());
+        var tls =
+                new SslConnectorCustomizer(
+                        LogFactory.getLog(AggregatedConnector.class), connector, ClientAuth.WANT);
+        tls.customize(bundles.getBundle(bundle), Map.of());
+        bundles.addBundleUpdateHandler(bundle, renewed -> tls.update(null, renewed));
+        ClientCertificateRequest.ask(connector, bundle, bundles);
+        return connector;
+    }
+}
