@@ -33,8 +33,9 @@ final class SharedGpu {
     private final Set<String> admitted = new HashSet<>();
 
     /**
-     * Numbers of the clients that the daemon named last, without those that it was told to end. The
-     * API server is told only a second or two later that a container has ended.
+     * Numbers of the clients that the daemon named when somebody joined last, without those that it
+     * was told to end. The API server is told only a second or two later that a container has
+     * ended; a client that came since, and was killed within that time, is missed.
      */
     private Set<Long> clients = Set.of();
 
@@ -87,6 +88,7 @@ final class SharedGpu {
      * @param granted how many containers were given parts of the GPU up to this one
      */
     Optional<Obstacle> toShare(String podUid, String container, int granted) throws IOException {
+        int checks = checks();
         Optional<Obstacle> unready = unready(podUid, container);
         if (unready.isPresent()) {
             return unready;
@@ -98,22 +100,34 @@ final class SharedGpu {
         }
         // Under no lock: a daemon that hangs holds up whoever asks it, and nobody else.
         return switch (control.clients()) {
-            case Told<List<Long>>(var now) when isOneGone(now, key(podUid, container)) ->
-                    unready(podUid, container);
-            case Told<List<Long>>(var now) ->
-                    now.size() >= mostClients ? later(full(now.size())) : Optional.empty();
+            case Told<List<Long>>(var now) -> {
+                if (mustBeChecked(now, key(podUid, container), checks)) {
+                    yield unready(podUid, container);
+                }
+                yield now.size() >= mostClients ? later(full(now.size())) : Optional.empty();
+            }
             case Failed<List<Long>>(var failure, String sentence) -> later(sentence);
         };
     }
 
-    /** Whether a client is not there any more, perhaps by a kill in the midst of its work. */
-    private synchronized boolean isOneGone(List<Long> now, String joining) throws IOException {
-        boolean isGone = !now.containsAll(clients) && checkedFor.add(joining);
+    private synchronized int checks() {
+        return order.check();
+    }
+
+    /**
+     * Whether somebody has to wait because a client is not there any more, perhaps by a kill in the
+     * midst of its work. Whoever has waited once goes on; the others wait.
+     *
+     * @param checks how many were ordered before the clients were listed
+     */
+    private synchronized boolean mustBeChecked(List<Long> now, String joining, int checks)
+            throws IOException {
+        boolean isOneGone = !now.containsAll(clients);
         clients = Set.copyOf(now);
-        if (isGone) {
+        if (isOneGone) {
             want(order.checked());
         }
-        return isGone;
+        return order.check() != checks && checkedFor.add(joining);
     }
 
     private synchronized Optional<Obstacle> unready(String podUid, String container)
@@ -210,6 +224,7 @@ final class SharedGpu {
         drained.retainAll(pods.keySet());
         checkedFor.removeIf(key -> !pods.containsKey(podUid(key)));
         if (pods.isEmpty()) {
+            clients = Set.of();
             if (order.shared()) {
                 want(order.wanting(false));
             }
@@ -251,10 +266,10 @@ final class SharedGpu {
             }
         }
         synchronized (this) {
-            var left = new HashSet<>(clients);
-            left.removeAll(pids);
-            clients = Set.copyOf(left);
             if (all) {
+                var left = new HashSet<>(clients);
+                left.removeAll(pids);
+                clients = Set.copyOf(left);
                 drained.add(podUid);
             } else {
                 drained.remove(podUid);

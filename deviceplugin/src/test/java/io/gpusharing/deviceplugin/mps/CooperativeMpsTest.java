@@ -550,8 +550,8 @@ class CooperativeMpsTest implements NodePods {
     @Test
     void whoeverHasWaitedForACheckWaitsForNoOtherWhileProgramsComeAndGo() throws Exception {
         client("a");
-        Process first = mps.client("work");
-        Process second = mps.client("work");
+        Process first = mps.client("hold");
+        Process second = mps.client("hold");
         client("b");
         first.destroyForcibly().waitFor();
         NodePod next = pod("next");
@@ -561,6 +561,10 @@ class CooperativeMpsTest implements NodePods {
 
         second.destroyForcibly().waitFor();
         assertThat(obstacle(next, container)).isEmpty();
+
+        NodePod other = pod("other");
+        assertThat(obstacle(other, granted(other, 10)).orElseThrow())
+                .contains("it is being checked");
     }
 
     @Test
