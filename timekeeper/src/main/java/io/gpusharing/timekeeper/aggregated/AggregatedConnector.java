@@ -1,11 +1,13 @@
 package io.gpusharing.timekeeper.aggregated;
 
 import io.gpusharing.web.ClientCertificateRequest;
+import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.catalina.connector.Connector;
 import org.apache.commons.logging.LogFactory;
 import org.apache.coyote.http11.Http11NioProtocol;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.tomcat.SslConnectorCustomizer;
@@ -40,6 +42,7 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
     private final AggregatedProperties properties;
     private final SslBundles bundles;
     private final String bundle;
+    private volatile @Nullable Connector connector;
 
     AggregatedConnector(
             AggregatedProperties properties,
@@ -53,8 +56,16 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
     @Override
     public void customize(TomcatWebServerFactory factory) {
         if (properties.enabled()) {
-            factory.addAdditionalConnectors(connector());
+            Connector made = connector();
+            factory.addAdditionalConnectors(made);
+            connector = made;
         }
+    }
+
+    /** Whether a request has come to that port. */
+    boolean received(HttpServletRequest request) {
+        Connector present = connector;
+        return present != null && present.getLocalPort() == request.getLocalPort();
     }
 
     private Connector connector() {
@@ -66,14 +77,16 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
         protocol.setMaxKeepAliveRequests(-1);
         protocol.setMaxHeaderCount(HEADERS);
         protocol.setMaxHttpRequestHeaderSize(HEADER_BYTES);
-        var connector = new Connector(protocol);
-        connector.setPort(properties.port());
+        // Of whoever is refused nothing more is read.
+        protocol.setMaxSwallowSize(0);
+        var made = new Connector(protocol);
+        made.setPort(properties.port());
         var tls =
                 new SslConnectorCustomizer(
-                        LogFactory.getLog(AggregatedConnector.class), connector, ClientAuth.WANT);
+                        LogFactory.getLog(AggregatedConnector.class), made, ClientAuth.WANT);
         tls.customize(bundles.getBundle(bundle), Map.of());
         bundles.addBundleUpdateHandler(bundle, renewed -> tls.update(null, renewed));
-        ClientCertificateRequest.ask(connector, bundle, bundles);
-        return connector;
+        ClientCertificateRequest.ask(made, bundle, bundles);
+        return made;
     }
 }

@@ -464,6 +464,15 @@ class UsageApiHttpTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/api/v1/openapi", "/api/v1/budgets", API + "/podusages"})
+    void whoeverIsNotTheApiServerIsAnsweredOnceAtItsPort(String path) throws Exception {
+        HttpResponse<String> answer = ask(null, "admin", path);
+
+        assertThat(answer.statusCode()).isEqualTo(path.startsWith(API) ? 401 : 404);
+        assertThat(answer.headers().firstValue("Connection")).hasValue("close");
+    }
+
     @Test
     void aUserOfManyGroupsIsAnswered() throws Exception {
         var groups = new ArrayList<String>();
