@@ -44,7 +44,7 @@ class CrashIT {
 
     private static final long SEED = Long.getLong("crash.seed", System.nanoTime());
     private static final int ROUNDS = Integer.getInteger("crash.rounds", 1);
-    private static final int KILLS = Integer.getInteger("crash.kills", 5);
+    private static final int KILLS = Integer.getInteger("crash.kills", 3);
     private static final int LONGEST_PAUSE = Integer.getInteger("crash.pause", 6_000);
     private static final Duration LONGEST_WAIT =
             Duration.ofSeconds(Integer.getInteger("crash.wait", 15));

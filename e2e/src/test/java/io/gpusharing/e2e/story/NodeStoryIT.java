@@ -32,7 +32,7 @@ class NodeStoryIT {
 
     private static final String TEAM = "lives";
     private static final String SPENT = "spent";
-    private static final int ROLLOUTS = 3;
+    private static final int ROLLOUTS = 2;
 
     /** Two cores run two nodes, and all that is on them. */
     private static final Duration SOON = Duration.ofMinutes(3);
