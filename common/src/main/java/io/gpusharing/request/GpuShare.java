@@ -1,5 +1,7 @@
 package io.gpusharing.request;
 
+import java.math.BigDecimal;
+
 /**
  * An amount of GPU, exact; it is shown and stored in micro-GPUs: 1 000 000 is one whole GPU.
  *
@@ -17,6 +19,11 @@ public record GpuShare(Part computePart, Part memoryPart) {
     /** Whole micro-GPUs of both parts. */
     public GpuShare(long compute, long memory) {
         this(Part.micros(compute), Part.micros(memory));
+    }
+
+    /** Micro-GPUs in whole GPUs, exact and without zeros at the end: {@code 0.5}. */
+    public static String inGpus(long micros) {
+        return BigDecimal.valueOf(micros, 6).stripTrailingZeros().toPlainString();
     }
 
     /** {@code count} whole GPUs. */

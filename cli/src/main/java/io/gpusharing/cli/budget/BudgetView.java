@@ -12,7 +12,7 @@ import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.InBudget;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.budget.Standing.Unlimited;
-import java.math.BigDecimal;
+import io.gpusharing.request.GpuShare;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -55,8 +55,6 @@ record BudgetView(
     /** The timekeeper writes a status twice a minute while something is used. */
     private static final Duration OLD = Duration.ofMinutes(3);
 
-    private static final BigDecimal MICROS_PER_GPU = BigDecimal.valueOf(1_000_000);
-
     static BudgetView at(PublishedBudget budget, Instant now) {
         GpuBudgetSpec spec = budget.spec();
         GpuBudgetStatus status = budget.status();
@@ -77,10 +75,7 @@ record BudgetView(
                 left.map(it -> it.plus(used).minutes()).orElse(null),
                 used.minutes(),
                 left.map(GpuTime::minutes).orElse(null),
-                BigDecimal.valueOf(rate)
-                        .divide(MICROS_PER_GPU)
-                        .stripTrailingZeros()
-                        .toPlainString(),
+                GpuShare.inGpus(rate),
                 text(exhaustedAt(standing, line, status, now)),
                 text(resets),
                 resets == null ? null : present.map(it -> beforeReset(it, resets)).orElse(null),

@@ -2,13 +2,13 @@ package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.aggregated.Table.Column;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.usage.MeasuredUse;
 import io.swagger.v3.oas.annotations.Hidden;
-import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Comparator;
@@ -163,18 +163,14 @@ class BudgetUsages {
                         state.granted(at).map(GpuTime::minutes).orElse(null),
                         state.used(at).minutes(),
                         measuredMinutes,
-                        gpus(state.rate()),
+                        GpuShare.inGpus(state.rate()),
                         state.exhaustedAt(),
                         state.period().end(),
                         state.namespacesAt(at).stream().map(BudgetUsages::part).toList()));
     }
 
     private static Part part(NamespaceUse use) {
-        return new Part(use.namespace(), use.used().minutes(), gpus(use.rate()));
-    }
-
-    private static String gpus(long micros) {
-        return BigDecimal.valueOf(micros, 6).stripTrailingZeros().toPlainString();
+        return new Part(use.namespace(), use.used().minutes(), GpuShare.inGpus(use.rate()));
     }
 
     private static Table table(

@@ -1,10 +1,10 @@
 package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.aggregated.Table.Column;
 import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
-import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -107,9 +107,9 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
                 new Status(
                         charge.node(),
                         charge.budget(),
-                        gpus(charge.rate()),
-                        gpus(charge.computePart()),
-                        gpus(charge.memoryPart()),
+                        GpuShare.inGpus(charge.rate()),
+                        GpuShare.inGpus(charge.computePart()),
+                        GpuShare.inGpus(charge.memoryPart()),
                         charge.shareKnown(),
                         charge.from(),
                         charge.beginEstimated(),
@@ -126,10 +126,6 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
                 use.measuredMinutes(),
                 use.busyPercent(rate),
                 use.lastReport());
-    }
-
-    private static String gpus(long micros) {
-        return BigDecimal.valueOf(micros, 6).stripTrailingZeros().toPlainString();
     }
 
     /** In one line. */

@@ -9,7 +9,6 @@ import io.gpusharing.webhook.cluster.PublishedBudgets;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.review.ReviewReader;
 import java.io.PrintStream;
-import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -137,10 +136,10 @@ final class ExplainCommand {
                         : " (estimated; the node says " + explanation.estimated() + ")";
         out.printf(
                 "  share     %s GPU of the processors, %s of the memory%s%n",
-                gpus(share.compute()),
+                GpuShare.inGpus(share.compute()),
                 explanation.orMore() && share.memory() == 0
                         ? "an unknown part"
-                        : gpus(share.memory()) + " GPU",
+                        : GpuShare.inGpus(share.memory()) + " GPU",
                 estimate);
         out.printf(
                 "  an hour   costs %s GPU-minutes%s%n",
@@ -174,9 +173,5 @@ final class ExplainCommand {
         request.put("dryRun", true);
         request.set("object", pod);
         return review.toString().getBytes(UTF_8);
-    }
-
-    private static String gpus(long micros) {
-        return BigDecimal.valueOf(micros, 6).stripTrailingZeros().toPlainString();
     }
 }

@@ -7,12 +7,12 @@ import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.GpuBudgetStatus.PeriodEdges;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
@@ -150,7 +150,7 @@ public record Publication(
                 granted.map(GpuTime::minutes).orElse(null),
                 used.minutes(),
                 remaining.map(GpuTime::minutes).orElse(null),
-                BigDecimal.valueOf(at.rate(), 6).stripTrailingZeros().toPlainString(),
+                GpuShare.inGpus(at.rate()),
                 at.namespaces().stream().map(NamespaceUse::published).toList(),
                 BudgetConditions.of(at, alerts, unmatched, uncounted, before));
     }
