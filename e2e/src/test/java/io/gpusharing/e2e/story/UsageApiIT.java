@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.ClientIdentities;
+import io.gpusharing.e2e.cluster.Kubectl;
 import io.gpusharing.e2e.cluster.Kubectl.Answer;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
@@ -266,7 +267,50 @@ class UsageApiIT {
     }
 
     @Test
-    void whileTheTimekeeperIsAwayOnlyThatFails() {
+    void whoMayAskOfOneBudgetSeesWhereItsTimeWentAndNamesOfPodsOnlyWhereTheyMayGetThem() {
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "clusterrole",
+                        "lead",
+                        "--verb=get",
+                        "--resource=budgetusages.usage.gpusharing.io/statement,budgetusages.usage.gpusharing.io/explain,budgetusages.usage.gpusharing.io/waste,budgetusages.usage.gpusharing.io/evictions",
+                        "--resource-name=research")
+                .orFail();
+        cluster.kubectl()
+                .run("create", "clusterrolebinding", "lead", "--clusterrole=lead", "--user=lead")
+                .orFail();
+        Kubectl lead = cluster.kubectl().as("lead", "system:authenticated");
+
+        for (String what : List.of("statement", "explain", "waste")) {
+            await("there is something to say")
+                    .atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(asked(cluster.kubectl(), "research", what).orFail())
+                                    .contains("train"));
+            assertThat(asked(lead, "research", what).orFail())
+                    .as(what)
+                    .contains("\"research\"")
+                    .doesNotContain("train")
+                    .doesNotContain("serve");
+            assertThat(asked(lead, "sales", what).text())
+                    .contains("cannot get resource \"budgetusages/" + what);
+        }
+        assertThat(asked(lead, "research", "evictions").orFail()).isEqualTo("[]");
+        assertThat(asked(cluster.kubectl(), "nobodys", "explain").text())
+                .contains("There is no GpuBudget named nobodys");
+    }
+
+    private static Answer asked(Kubectl user, String budget, String what) {
+        return user.run(
+                "get",
+                "--raw=/apis/usage.gpusharing.io/v1alpha1/budgetusages/%s/%s"
+                        .formatted(budget, what));
+    }
+
+    @Test
+    void whileTheTimekeeperIsAwayOnlyThatFailsAndNamespacesThatAreDeletedWait() {
+        cluster.createNamespace("leaving");
         installation.timekeeper().program().kill();
 
         await("it is told that nobody answers")
@@ -277,6 +321,15 @@ class UsageApiIT {
                 });
         assertThat(cluster.kubectl().run("get", "pods", "-A").orFail()).contains("train");
         assertThat(cluster.kubectl().run("get", "gpubudgets").orFail()).contains("research");
+        cluster.kubectl().run("delete", "namespace", "leaving", "--wait=false").orFail();
+        await("it is said why it waits")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(
+                                        cluster.kubectl()
+                                                .run("get", "namespace", "leaving", "-o", "yaml")
+                                                .orFail())
+                                .contains("usage.gpusharing.io/v1alpha1"));
 
         installation.timekeeper().restart();
         installation.timekeeper().awaitReady();
@@ -293,5 +346,8 @@ class UsageApiIT {
                                                                 "-o",
                                                                 "name")))
                                 .hasSize(3));
+        await("it is deleted by itself")
+                .atMost(Duration.ofMinutes(3))
+                .until(() -> cluster.kubectl().run("get", "namespace", "leaving").refused());
     }
 }

@@ -1,8 +1,11 @@
 package io.gpusharing.timekeeper.aggregated;
 
+import io.gpusharing.timekeeper.web.UsageApi;
 import io.swagger.v3.oas.annotations.Hidden;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.http.HttpHeaders;
@@ -20,7 +23,7 @@ class Discovery {
     static final String GROUP = "usage.gpusharing.io";
     static final String VERSION = "v1alpha1";
     static final String API_VERSION = GROUP + "/" + VERSION;
-    static final String PATH = "/apis/" + API_VERSION;
+    static final String PATH = UsageApi.PATH;
 
     private static final String OPENAPI = "/openapi/v3" + PATH;
 
@@ -33,8 +36,18 @@ class Discovery {
 
     private static final List<Kind> KINDS =
             List.of(
-                    new Kind("podusages", "podusage", true, "PodUsage", "pu"),
-                    new Kind("budgetusages", "budgetusage", false, "BudgetUsage", "bu"));
+                    new Kind("podusages", "podusage", true, "PodUsage", "pu", Map.of()),
+                    new Kind(
+                            "budgetusages",
+                            "budgetusage",
+                            false,
+                            "BudgetUsage",
+                            "bu",
+                            Map.of(
+                                    "statement", "BudgetStatement",
+                                    "explain", "BudgetExplanation",
+                                    "evictions", "EvictionReceipts",
+                                    "waste", "WasteReport")));
 
     private static final List<String> READING = List.of("get", "list");
 
@@ -43,11 +56,36 @@ class Discovery {
      *
      * @param name in addresses
      * @param shortName for kubectl
+     * @param more what else can be asked of one, with the kind of its answer
      */
     private record Kind(
-            String name, String singularName, boolean namespaced, String kind, String shortName) {
+            String name,
+            String singularName,
+            boolean namespaced,
+            String kind,
+            String shortName,
+            Map<String, String> more) {
 
-        Map<String, Object> listed() {
+        Stream<Map<String, Object>> listed() {
+            return Stream.concat(
+                    Stream.of(itself()),
+                    new TreeMap<>(more)
+                            .entrySet().stream()
+                                    .map(it ->
+                                            Map.of(
+                                                    "name",
+                                                    name + "/" + it.getKey(),
+                                                    "singularName",
+                                                    "",
+                                                    "namespaced",
+                                                    namespaced,
+                                                    "kind",
+                                                    it.getValue(),
+                                                    "verbs",
+                                                    List.of("get"))));
+        }
+
+        private Map<String, Object> itself() {
             return Map.of(
                     "name",
                     name,
@@ -68,7 +106,19 @@ class Discovery {
                     "resource",
                     name,
                     "responseKind",
-                    Map.of("group", GROUP, "version", VERSION, "kind", kind),
+                    answered(kind),
+                    "subresources",
+                    new TreeMap<>(more)
+                            .entrySet().stream()
+                                    .map(it ->
+                                            Map.of(
+                                                    "subresource",
+                                                    it.getKey(),
+                                                    "responseKind",
+                                                    answered(it.getValue()),
+                                                    "verbs",
+                                                    List.of("get")))
+                                    .toList(),
                     "scope",
                     namespaced ? "Namespaced" : "Cluster",
                     "singularResource",
@@ -77,6 +127,10 @@ class Discovery {
                     READING,
                     "shortNames",
                     List.of(shortName));
+        }
+
+        private static Map<String, String> answered(String kind) {
+            return Map.of("group", GROUP, "version", VERSION, "kind", kind);
         }
     }
 
@@ -121,7 +175,7 @@ class Discovery {
                         "groupVersion",
                         API_VERSION,
                         "resources",
-                        KINDS.stream().map(Kind::listed).toList()));
+                        KINDS.stream().flatMap(Kind::listed).toList()));
     }
 
     /** Where they are described. */

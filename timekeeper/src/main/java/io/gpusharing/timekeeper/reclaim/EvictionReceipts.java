@@ -8,8 +8,10 @@ import jakarta.persistence.Embeddable;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -89,10 +91,21 @@ public class EvictionReceipts {
                         after == null ? ReceiptCursor.FIRST : ReceiptCursor.parse(after),
                         size,
                         shown);
-        return sources.stream()
-                .flatMap(source -> source.receipts(query).stream())
-                .sorted(Comparator.comparing(Receipt::cursor))
-                .limit(size)
-                .toList();
+        return latest(sources.stream().flatMap(source -> source.receipts(query).stream()), size);
+    }
+
+    /** The same of pods of some namespaces. */
+    public List<Receipt> receipts(
+            Set<String> namespaces, @Nullable String after, int size, Predicate<String> shown) {
+        // One whose victim and waiter are of two of them is found twice.
+        return latest(
+                namespaces.stream()
+                        .flatMap(it -> receipts(it, null, after, size, shown).stream())
+                        .distinct(),
+                size);
+    }
+
+    private static List<Receipt> latest(Stream<Receipt> receipts, int size) {
+        return receipts.sorted(Comparator.comparing(Receipt::cursor)).limit(size).toList();
     }
 }

@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
 import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
 import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
@@ -16,6 +17,7 @@ import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.timekeeper.web.UsageApi;
 import io.gpusharing.web.Caller;
 import java.time.Clock;
 import java.time.Instant;
@@ -144,7 +146,7 @@ class ExplanationController {
     }
 
     /** Why a budget is over its time, or is not: which charges, grants and debts made it so. */
-    @GetMapping("/api/v1/budgets/{budget}/explain")
+    @GetMapping({"/api/v1/budgets/{budget}/explain", UsageApi.BUDGET + "/explain"})
     Explanation budget(@PathVariable String budget, Authentication who) {
         BudgetState state = budgets.existing(budget);
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
@@ -194,19 +196,52 @@ class ExplanationController {
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(required = false) @Nullable String after,
             Authentication who) {
-        if (after != null && !ReceiptCursor.isCursor(after)) {
-            throw Place.unreadable(after);
-        }
         Caller caller = Callers.of(who);
-        return Page.of(
+        return page(
+                limit,
                 evictions.receipts(
                         namespace,
                         pod,
-                        after,
+                        place(after),
                         Page.size(limit),
-                        there -> callers.mayReadPods(caller, there)),
+                        there -> callers.mayReadPods(caller, there)));
+    }
+
+    /**
+     * The same of the namespaces that a budget pays for now; of those alone where who asks may get
+     * pods, since a receipt names victim and waiter.
+     */
+    @GetMapping(UsageApi.BUDGET + "/evictions")
+    ResponseEntity<List<Receipt>> evictionsOf(
+            @PathVariable String budget,
+            @RequestParam(defaultValue = "100") int limit,
+            @RequestParam(required = false) @Nullable String after,
+            Authentication who) {
+        Caller caller = Callers.of(who);
+        Set<String> shown =
+                callers.podsShown(
+                        caller,
+                        budgets.existing(budget).namespacesAt(clock.instant()).stream()
+                                .map(NamespaceUse::namespace)
+                                .toList());
+        return page(
                 limit,
-                receipt -> receipt.cursor().toString());
+                evictions.receipts(
+                        shown,
+                        place(after),
+                        Page.size(limit),
+                        there -> callers.mayReadPods(caller, there)));
+    }
+
+    private static @Nullable String place(@Nullable String after) {
+        if (after != null && !ReceiptCursor.isCursor(after)) {
+            throw Place.unreadable(after);
+        }
+        return after;
+    }
+
+    private static ResponseEntity<List<Receipt>> page(int limit, List<Receipt> receipts) {
+        return Page.of(receipts, limit, receipt -> receipt.cursor().toString());
     }
 
     private static String because(

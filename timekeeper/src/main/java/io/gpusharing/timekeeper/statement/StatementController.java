@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.Lines;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.timekeeper.web.UsageApi;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
@@ -40,7 +41,7 @@ import org.springframework.web.server.ResponseStatusException;
 
 /** Where a budget's time went. */
 @RestController
-@RequestMapping("/api/v1/budgets/{budget}")
+@RequestMapping({"/api/v1/budgets/{budget}", UsageApi.BUDGET})
 class StatementController {
 
     /** So that clients who read slowly never take all connections away from the ledger. */

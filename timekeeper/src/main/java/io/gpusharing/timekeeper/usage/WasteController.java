@@ -1,18 +1,26 @@
 package io.gpusharing.timekeeper.usage;
 
+import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.statement.Span;
 import io.gpusharing.timekeeper.usage.WasteReport.Line;
 import io.gpusharing.timekeeper.usage.WasteReport.Question;
+import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.Page;
+import io.gpusharing.timekeeper.web.UsageApi;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
@@ -24,10 +32,14 @@ class WasteController {
     private static final Duration PAST = Duration.ofDays(7);
 
     private final WasteReport report;
+    private final Budgets budgets;
+    private final Callers callers;
     private final Clock clock;
 
-    WasteController(WasteReport report, Clock clock) {
+    WasteController(WasteReport report, Budgets budgets, Callers callers, Clock clock) {
         this.report = report;
+        this.budgets = budgets;
+        this.callers = callers;
         this.clock = clock;
     }
 
@@ -54,18 +66,67 @@ class WasteController {
             @RequestParam(required = false) @Nullable String budget,
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(defaultValue = "0") long after) {
+        Question question = question(from, to, namespace, budget);
+        return page(lines(question, by, limit, after), question, limit, after);
+    }
+
+    /**
+     * The same of a budget that there is. Pods of namespaces where who asks may not get pods have
+     * neither uid nor name, and nobody can tell whose they were.
+     */
+    @GetMapping(UsageApi.BUDGET + "/waste")
+    ResponseEntity<List<Line>> ofBudget(
+            @PathVariable String budget,
+            @RequestParam(defaultValue = "pod") By by,
+            @RequestParam(required = false) @Nullable Instant from,
+            @RequestParam(required = false) @Nullable Instant to,
+            @RequestParam(defaultValue = "100") int limit,
+            @RequestParam(defaultValue = "0") long after,
+            Authentication who) {
+        Question question = question(from, to, null, budgets.existing(budget).name());
+        List<Line> lines = lines(question, by, limit, after);
+        Set<String> shown =
+                callers.podsShown(Callers.of(who), lines.stream().map(Line::namespace).toList());
+        return page(
+                lines.stream()
+                        .map(line -> shown.contains(line.namespace()) ? line : line.withoutPod())
+                        .toList(),
+                question,
+                limit,
+                after);
+    }
+
+    private Question question(
+            @Nullable Instant from,
+            @Nullable Instant to,
+            @Nullable String namespace,
+            @Nullable String budget) {
+        Instant now = now();
+        Span span = Span.of(from, to, now.minus(PAST), now);
+        return new Question(span.from(), span.to(), namespace, budget);
+    }
+
+    private List<Line> lines(Question question, By by, int limit, long after) {
         if (after < 0) {
             throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "after is not below 0");
         }
-        Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
-        Span span = Span.of(from, to, now.minus(PAST), now);
-        List<Line> lines =
-                report.lines(
-                        new Question(span.from(), span.to(), namespace, budget),
-                        by == By.owner,
-                        now,
-                        Page.size(limit),
-                        after);
-        return Page.of(lines, limit, last -> Long.toString(after + limit));
+        return report.lines(question, by == By.owner, now(), Page.size(limit), after);
+    }
+
+    private static ResponseEntity<List<Line>> page(
+            List<Line> lines, Question question, int limit, long after) {
+        var answer = ResponseEntity.ok();
+        if (lines.size() == limit) {
+            answer.header(
+                    HttpHeaders.LINK,
+                    Page.next(
+                            Long.toString(after + limit),
+                            Map.of("from", question.from(), "to", question.to())));
+        }
+        return answer.body(lines);
+    }
+
+    private Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.SECONDS);
     }
 }

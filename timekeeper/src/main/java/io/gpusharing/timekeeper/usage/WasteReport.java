@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.usage;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -94,7 +95,8 @@ public class WasteReport {
      * A pod, or all pods of one owner, over their whole allocation: counters know no dates. Amounts
      * are micro-GPU-seconds.
      *
-     * @param pod absent where pods are summed up
+     * @param pod absent where pods are summed up, or if it is not shown to who asks
+     * @param name absent if it is not shown to who asks, as are the owner's
      * @param summary the same as a sentence
      * @param rate micro-GPUs; the largest where pods are summed up
      * @param measured busy time
@@ -106,7 +108,7 @@ public class WasteReport {
     public record Line(
             @Nullable UUID pod,
             String namespace,
-            String name,
+            @Nullable String name,
             @Nullable String ownerKind,
             @Nullable String ownerName,
             String budget,
@@ -120,7 +122,34 @@ public class WasteReport {
             long unwatched,
             String idleMinutes,
             @Nullable String busyPercent,
-            @Nullable String meter) {}
+            @Nullable String meter) {
+
+        /** The same for who may not see which pod it is. */
+        Line withoutPod() {
+            return new Line(
+                    null,
+                    namespace,
+                    null,
+                    null,
+                    null,
+                    budget,
+                    // Names have no spaces.
+                    (pods == 1 ? "A pod" : "Pods")
+                            + " of "
+                            + namespace
+                            + summary.substring(summary.indexOf(" held ")),
+                    pods,
+                    rate,
+                    heldSeconds,
+                    charged,
+                    measured,
+                    idle,
+                    unwatched,
+                    idleMinutes,
+                    busyPercent,
+                    meter);
+        }
+    }
 
     /**
      * Lines, most idle first.
@@ -187,7 +216,7 @@ public class WasteReport {
     }
 
     private static String gpus(long rate) {
-        return BigDecimal.valueOf(rate, 6).stripTrailingZeros().toPlainString() + " GPU";
+        return GpuShare.inGpus(rate) + " GPU";
     }
 
     /** Minutes below an hour, else hours. */
