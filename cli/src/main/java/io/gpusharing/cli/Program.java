@@ -6,6 +6,9 @@ import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.inspect.GpushareCommand;
 import io.gpusharing.cli.inspect.InspectCommand;
+import io.gpusharing.cli.ledger.EvictionsCommand;
+import io.gpusharing.cli.ledger.StatementCommand;
+import io.gpusharing.cli.ledger.WasteCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -44,6 +47,9 @@ public final class Program {
                         : new CommandLine(this)
                                 .addSubcommand(new BudgetsCommand(console, clock))
                                 .addSubcommand(new InspectCommand(console))
+                                .addSubcommand(new StatementCommand(console))
+                                .addSubcommand(new WasteCommand(console))
+                                .addSubcommand(new EvictionsCommand(console))
                                 .addSubcommand(new VersionCommand(console));
         commands.getCommandSpec().version(VersionCommand.TEXT);
         commands.getSubcommands()

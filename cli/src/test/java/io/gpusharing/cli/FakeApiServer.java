@@ -27,6 +27,7 @@ final class FakeApiServer implements AutoCloseable {
 
     private final Map<String, Map<String, String>> lists = new HashMap<>();
     private final Map<String, Integer> refused = new HashMap<>();
+    private final Map<String, PassedOn> passedOn = new HashMap<>();
     private final HttpServer server;
 
     FakeApiServer() throws IOException {
@@ -44,6 +45,18 @@ final class FakeApiServer implements AutoCloseable {
         }
         lists.put(list, byName);
     }
+
+    /**
+     * Passes a question on to somebody who answers so.
+     *
+     * @param address with its query
+     * @param next address of the next page; empty if there is none
+     */
+    void passesOn(String address, int code, String body, String next) {
+        passedOn.put(address, new PassedOn(code, body, next));
+    }
+
+    private record PassedOn(int code, String body, String next) {}
 
     /** Every request for a kind is answered with this status. */
     void refuse(String list, int code) {
@@ -76,6 +89,15 @@ final class FakeApiServer implements AutoCloseable {
                 body =
                         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d,\"message\":\"no\"}"
                                 .formatted(code);
+            }
+        }
+        PassedOn answer = passedOn.get(exchange.getRequestURI().toString());
+        if (answer != null) {
+            code = answer.code();
+            body = answer.body();
+            if (!answer.next().isEmpty()) {
+                exchange.getResponseHeaders()
+                        .add("Link", "<%s>; rel=\"next\"".formatted(answer.next()));
             }
         }
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);

@@ -137,7 +137,8 @@ class ProgramTest {
         assertThat(completed("bud").out()).isEqualTo("budgets\n:4\n");
         assertThat(completed("budgets", "--con").out()).isEqualTo("--context\n:4\n");
         assertThat(completed("budgets", "-o", "j").out()).isEqualTo("json\n:4\n");
-        assertThat(completed("").out()).isEqualTo("budgets\ninspect\nversion\n:4\n");
+        assertThat(completed("").out())
+                .isEqualTo("budgets\nevictions\ninspect\nstatement\nversion\nwaste\n:4\n");
     }
 
     @Test
@@ -166,10 +167,16 @@ class ProgramTest {
                           -h, --help      Show this help message and exit.
                           -V, --version   Print version information and exit.
                         Commands:
-                          budgets  What budgets have left now, in minutes of one whole GPU.
-                          inspect  The GPUs that nodes share: how much of each is allocated, of how
-                                     much, and to whom.
-                          version  Says which release this is.
+                          budgets    What budgets have left now, in minutes of one whole GPU.
+                          inspect    The GPUs that nodes share: how much of each is allocated, of how
+                                       much, and to whom.
+                          statement  Where the time of a budget went: what was left, what was added,
+                                       what pods used.
+                          waste      Pods of a budget that held GPUs and did not use them, most idle
+                                       first.
+                          evictions  Which pods of a budget's namespaces were evicted and for whom,
+                                       latest first; -o wide says why.
+                          version    Says which release this is.
                         """);
     }
 

@@ -25,6 +25,8 @@ class WallsTest {
                     .definedBy("io.gpusharing.cli.cluster")
                     .layer("budget")
                     .definedBy("io.gpusharing.cli.budget")
+                    .layer("ledger")
+                    .definedBy("io.gpusharing.cli.ledger")
                     .layer("inspect")
                     .definedBy("io.gpusharing.cli.inspect")
                     .whereLayer("console")
@@ -33,6 +35,8 @@ class WallsTest {
                     .mayOnlyAccessLayers("console")
                     .whereLayer("budget")
                     .mayOnlyAccessLayers("console", "cluster")
+                    .whereLayer("ledger")
+                    .mayOnlyAccessLayers("console", "cluster", "budget")
                     .whereLayer("inspect")
                     .mayOnlyAccessLayers("console", "cluster");
 

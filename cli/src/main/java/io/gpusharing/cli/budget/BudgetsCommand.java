@@ -16,7 +16,6 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -103,16 +102,7 @@ public final class BudgetsCommand implements Runnable {
     }
 
     private List<PublishedBudget> budgets(Cluster cluster) {
-        List<PublishedBudget> budgets =
-                cluster
-                        .ask(
-                                "list",
-                                Kind.GPUBUDGETS,
-                                client -> client.resources(GpuBudget.class).list().getItems())
-                        .stream()
-                        .map(GpuBudget::published)
-                        .sorted(Comparator.comparing(PublishedBudget::name))
-                        .toList();
+        List<PublishedBudget> budgets = PayingBudget.all(cluster);
         if (all) {
             if (budgets.isEmpty()) {
                 console.note("There are no budgets");
@@ -120,12 +110,7 @@ public final class BudgetsCommand implements Runnable {
             return budgets;
         }
         String user = requireNonNullElse(namespace, cluster.namespace());
-        List<PublishedBudget> paying =
-                budgets.stream()
-                        .filter(it -> it.spec().namespaces().contains(user))
-                        .sorted(PublishedBudget.OLDER_FIRST)
-                        .limit(1)
-                        .toList();
+        List<PublishedBudget> paying = PayingBudget.of(budgets, user).stream().toList();
         if (paying.isEmpty()) {
             console.note("No budget names the namespace %s; -A shows all budgets".formatted(user));
         }

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /** Lengths of time for people: their two largest units, {@code 3m12s} or {@code 9d4h}. */
-final class Span {
+public final class Span {
 
     private static final String UNITS = "dhms";
 
@@ -17,7 +17,8 @@ final class Span {
                 : text(Duration.between(at, now)) + " ago";
     }
 
-    static String text(Duration length) {
+    /** For instance {@code 3m12s}. */
+    public static String text(Duration length) {
         long[] parts = {
             length.toDays(), length.toHoursPart(), length.toMinutesPart(), length.toSecondsPart()
         };

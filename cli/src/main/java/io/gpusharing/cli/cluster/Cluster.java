@@ -3,12 +3,19 @@ package io.gpusharing.cli.cluster;
 import static java.net.HttpURLConnection.HTTP_FORBIDDEN;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 import static java.net.HttpURLConnection.HTTP_UNAUTHORIZED;
+import static java.net.HttpURLConnection.HTTP_UNAVAILABLE;
+import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.gpusharing.cli.console.Failure;
-import java.util.Objects;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The API server, asked as the user that the kubeconfig names.
@@ -16,6 +23,8 @@ import java.util.function.Function;
  * @param namespace the one of the context
  */
 public record Cluster(KubernetesClient client, String namespace) implements AutoCloseable {
+
+    private static final JsonMapper JSON = new JsonMapper();
 
     /**
      * An answer of the API server.
@@ -32,12 +41,86 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
         }
     }
 
+    /**
+     * What is behind an address.
+     *
+     * @param link the header {@code Link}; empty if there is none
+     */
+    public record Answer(String body, String link) {}
+
+    /**
+     * Asks an API that the API server passes questions on to.
+     *
+     * @param path with its query
+     * @throws Failure in the words of whoever refused it
+     */
+    public Answer get(String path) {
+        HttpClient http = client.getHttpClient();
+        HttpResponse<String> response;
+        try {
+            response =
+                    http.sendAsync(
+                                    http.newHttpRequestBuilder()
+                                            .uri(url() + path)
+                                            .header("Accept", "application/json")
+                                            .build(),
+                                    String.class)
+                            .join();
+        } catch (CompletionException e) {
+            throw unreached(e);
+        }
+        if (response.isSuccessful()) {
+            return new Answer(response.body(), requireNonNullElse(response.header("Link"), ""));
+        }
+        throw refused(response);
+    }
+
+    private Failure refused(HttpResponse<String> response) {
+        String said = said(response.body());
+        return switch (response.code()) {
+            case HTTP_UNAUTHORIZED -> notLoggedIn();
+            case HTTP_FORBIDDEN ->
+                    new NotAllowed(
+                            "%s; ask an administrator for the cluster role gpusharing-usage-admin, or one with this budget's name"
+                                    .formatted(said));
+            // Only whoever knows the address says which object there is none of.
+            case HTTP_NOT_FOUND ->
+                    said.isEmpty()
+                            ? new NotInstalled(
+                                    "The API server %s has no usage.gpusharing.io; an administrator turns it on with api.aggregated: true"
+                                            .formatted(url()))
+                            : new Failure(said);
+            // The API server itself says it in no words of ours.
+            case HTTP_UNAVAILABLE ->
+                    new Failure(
+                            said.isEmpty()
+                                    ? "The timekeeper does not answer now; kubectl gpusharing budgets works without it"
+                                    : said);
+            default ->
+                    new Failure(
+                            "The API server %s answered %d: %s"
+                                    .formatted(url(), response.code(), said));
+        };
+    }
+
+    /** The message of a {@code Status}, and nothing of anything else. */
+    private static String said(@Nullable String body) {
+        try {
+            return JSON.readTree(requireNonNullElse(body, "")).path("message").asString("");
+        } catch (JacksonException e) {
+            return "";
+        }
+    }
+
+    private Failure notLoggedIn() {
+        return new Failure(
+                "The API server %s does not accept your login; log in again, or name another context with --context"
+                        .formatted(url()));
+    }
+
     private Failure failure(String verb, Kind kind, KubernetesClientException e) {
         return switch (e.getCode()) {
-            case HTTP_UNAUTHORIZED ->
-                    new Failure(
-                            "The API server %s does not accept your login; log in again, or name another context with --context"
-                                    .formatted(url()));
+            case HTTP_UNAUTHORIZED -> notLoggedIn();
             case HTTP_FORBIDDEN ->
                     new NotAllowed(
                             "You may not %s %s; %s".formatted(verb, kind.plural, kind.right));
@@ -45,7 +128,7 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
                     new NotInstalled(
                             "The API server %s knows no %s; %s"
                                     .formatted(url(), kind.plural, kind.absence));
-            default -> new Failure(e.getCode() > 0 ? refused(verb, kind, e) : unreached(e));
+            default -> e.getCode() > 0 ? new Failure(refused(verb, kind, e)) : unreached(e);
         };
     }
 
@@ -55,17 +138,18 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
     }
 
     /** The client wraps what the network says. */
-    private String unreached(KubernetesClientException e) {
+    private Failure unreached(Throwable e) {
         Throwable last = e;
         while (last.getCause() != null) {
             last = last.getCause();
         }
-        return "Cannot reach the API server %s (%s); is it the right context?"
-                .formatted(
-                        url(),
-                        last.getMessage() == null
-                                ? last.getClass().getSimpleName()
-                                : oneLine(last));
+        return new Failure(
+                "Cannot reach the API server %s (%s); is it the right context?"
+                        .formatted(
+                                url(),
+                                last.getMessage() == null
+                                        ? last.getClass().getSimpleName()
+                                        : oneLine(last)));
     }
 
     private String url() {
@@ -73,7 +157,7 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
     }
 
     private static String oneLine(Throwable e) {
-        return Objects.requireNonNullElse(e.getMessage(), "").strip().replaceAll("\\s+", " ");
+        return requireNonNullElse(e.getMessage(), "").strip().replaceAll("\\s+", " ");
     }
 
     @Override

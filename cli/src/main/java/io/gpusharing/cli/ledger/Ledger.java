@@ -1,0 +1,80 @@
+package io.gpusharing.cli.ledger;
+
+import io.gpusharing.cli.cluster.Cluster;
+import io.gpusharing.cli.cluster.Cluster.Answer;
+import io.gpusharing.cli.console.Failure;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The ledger: the API server passes questions on to it, and whoever may ask it is asked there. */
+final class Ledger {
+
+    private static final String BUDGETS = "/apis/usage.gpusharing.io/v1alpha1/budgetusages/";
+
+    /** RFC 8288. */
+    private static final Pattern NEXT = Pattern.compile("<([^>]+)>\\s*;\\s*rel=\"next\"");
+
+    private static final JsonMapper JSON =
+            JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+
+    private final Cluster cluster;
+
+    Ledger(Cluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /**
+     * What it says of a budget, page by page.
+     *
+     * @param what for instance {@code statement}
+     * @param type of a page
+     */
+    <T> List<T> pages(String budget, String what, Map<String, String> query, Class<T> type) {
+        var pages = new ArrayList<T>();
+        String path = BUDGETS + encoded(budget) + "/" + what;
+        String page = path + parameters(query);
+        while (!page.isEmpty()) {
+            Answer answer = cluster.get(page);
+            pages.add(JSON.readValue(answer.body(), type));
+            page = next(answer.link(), path, page);
+        }
+        return pages;
+    }
+
+    /**
+     * The address of the next page; empty if there is none. The login goes along with each
+     * question, so whoever answers may name no other address than that which was asked.
+     */
+    private static String next(String link, String path, String present) {
+        Matcher next = NEXT.matcher(link);
+        if (!next.find()) {
+            return "";
+        }
+        String page = next.group(1);
+        if (!page.startsWith(path + "?") || page.equals(present)) {
+            throw new Failure(
+                    "The ledger names %s as the next page, which is none".formatted(page));
+        }
+        return page;
+    }
+
+    private static String parameters(Map<String, String> query) {
+        return query.isEmpty()
+                ? ""
+                : query.entrySet().stream()
+                        .map(it -> it.getKey() + "=" + encoded(it.getValue()))
+                        .collect(Collectors.joining("&", "?", ""));
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+}
