@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli test workflows bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli test workflows chaos bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
@@ -72,6 +72,9 @@ test: prerequisites ## Everything that is checked: Java, chart, manifests, and t
 
 workflows: prerequisites .run/built ## Workflows of Argo's own controller on one GPU and on MIG's instances; building that takes minutes, the first time
 	@tools/workflows
+
+chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go; four minutes
+	@tools/tagged chaos
 
 soak: prerequisites ## Bills, placements and fractions under load among hundreds of kills, each held against what really was; two hours and a half
 	@tools/build

@@ -29,6 +29,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.Test;
  * that a pod waits for its node, in seconds; at least 10), {@code -Dcrash.result} (a file for the
  * counts, which {@code benchmarks/soak/run} keeps).
  */
+@Tag("chaos")
 class CrashIT {
 
     private static final long SEED = Long.getLong("crash.seed", System.nanoTime());
