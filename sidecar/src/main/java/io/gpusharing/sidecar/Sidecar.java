@@ -30,13 +30,14 @@ public final class Sidecar {
      * @param args {@code --node} for the agent of a node; nothing for the sidecar of a pod
      */
     public static void main(String[] args) {
+        End end = End.ofThisProcess();
         Library library = explicit -> () -> NvmlLibrary.open(explicit);
         boolean agent = List.of(args).contains("--node");
         Map<String, String> environment = System.getenv();
         System.exit(
                 agent
-                        ? runAgent(environment, library)
-                        : run(environment, library, new ProcFs(Path.of("/proc"))));
+                        ? runAgent(end, environment, library)
+                        : run(end, environment, library, new ProcFs(Path.of("/proc"))));
     }
 
     /** What differs between the real library and a stand-in for it. */
@@ -47,19 +48,19 @@ public final class Sidecar {
         Supplier<NvmlLibrary> at(@Nullable String explicit);
     }
 
-    static int run(Map<String, String> environment, Library library, ProcFs proc) {
+    static int run(End end, Map<String, String> environment, Library library, ProcFs proc) {
         EventLog log = new EventLog(System.out);
         try {
             Settings settings = Settings.from(environment, false);
             PodView view =
                     new PodView(settings.podUid(), GpuRequest.parse(settings.request()), proc);
-            return meter(settings, "Sidecar", library, view, proc, log, process -> () -> {});
+            return meter(end, settings, "Sidecar", library, view, proc, log, process -> () -> {});
         } catch (Settings.BadSettings | GeneralSecurityException | IOException e) {
-            return refused(log, e);
+            return refused(end, log, e);
         }
     }
 
-    static int runAgent(Map<String, String> environment, Library library) {
+    static int runAgent(End end, Map<String, String> environment, Library library) {
         EventLog log = new EventLog(System.out);
         try {
             Settings settings = Settings.from(environment, true);
@@ -74,6 +75,7 @@ public final class Sidecar {
                             new LoggedEvents(log));
             NodeView view = new NodeView(proc, files);
             return meter(
+                    end,
                     settings,
                     "Agent",
                     library,
@@ -82,7 +84,7 @@ public final class Sidecar {
                     log,
                     process -> process.serveMetrics(agent, files));
         } catch (Settings.BadSettings | GeneralSecurityException | IOException e) {
-            return refused(log, e);
+            return refused(end, log, e);
         }
     }
 
@@ -100,6 +102,7 @@ public final class Sidecar {
     }
 
     private static int meter(
+            End end,
             Settings settings,
             String kind,
             Library library,
@@ -128,10 +131,7 @@ public final class Sidecar {
         Supplier<NvmlLibrary> source = library.at(settings.nvmlLibrary());
         MeterProcess process =
                 new MeterProcess(settings, kind, source, view, proc, TimeSource.SYSTEM, log);
-        // A virtual machine that gets SIGTERM ends with 143: a Job's podFailurePolicy would take
-        // that for a failure of the pod.
-        Runtime runtime = Runtime.getRuntime();
-        runtime.addShutdownHook(Thread.ofPlatform().unstarted(() -> runtime.halt(process.stop())));
+        end.with(process::stop);
         try (Closing _ = extra.open(process)) {
             return process.run();
         }
@@ -142,7 +142,8 @@ public final class Sidecar {
         return System.getProperty("java.vm.info", "").contains("sharing") ? "USED" : "UNUSED";
     }
 
-    private static int refused(EventLog log, Exception problem) {
+    private static int refused(End end, EventLog log, Exception problem) {
+        end.with(() -> BAD_SETTINGS);
         log.event("the meter cannot start", "problem", problem);
         return BAD_SETTINGS;
     }

@@ -33,6 +33,7 @@ public final class FakeNvmlSidecar {
 
     /** Meters a scenario until SIGTERM. */
     public static void main(String[] args) throws IOException {
+        End end = End.ofThisProcess();
         StringBuilder text = new StringBuilder();
         for (String arg : args) {
             Path file = Path.of(arg);
@@ -47,8 +48,8 @@ public final class FakeNvmlSidecar {
         if (scenario.view() == Scenario.View.HOST) {
             Map<String, String> environment = new HashMap<>(System.getenv());
             environment.put("GPUSHARING_PROC", proc.toString());
-            System.exit(Sidecar.runAgent(environment, library));
+            System.exit(Sidecar.runAgent(end, environment, library));
         }
-        System.exit(Sidecar.run(System.getenv(), library, files));
+        System.exit(Sidecar.run(end, System.getenv(), library, files));
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.sidecar;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.sidecar.attribution.ProcFs;
 import io.gpusharing.sidecar.report.FakeTimekeeper;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -164,6 +166,20 @@ class SidecarProcessTest {
         }
     }
 
+    /** As of a pod whose work took a second. */
+    @Test
+    void aSidecarThatStillStartsEndsWithoutFailureToo() throws Exception {
+        try (FakeTimekeeper timekeeper = new FakeTimekeeper()) {
+            Process sidecar = start(timekeeper, Starting.class);
+            await(() -> log().contains("meter starts"));
+
+            sidecar.destroy();
+
+            assertThat(sidecar.waitFor(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(sidecar.exitValue()).isZero();
+        }
+    }
+
     @Test
     void withoutItsSettingsItSaysWhichAreMissing() throws Exception {
         Process sidecar =
@@ -187,7 +203,26 @@ class SidecarProcessTest {
         }
     }
 
+    /** A sidecar that does not come further than its first line. */
+    static final class Starting {
+
+        public static void main(String[] args) {
+            Sidecar.Library never =
+                    explicit -> {
+                        while (true) {
+                            LockSupport.park();
+                        }
+                    };
+            Sidecar.run(End.ofThisProcess(), System.getenv(), never, new ProcFs(Path.of("/proc")));
+        }
+    }
+
     private Process start(FakeTimekeeper timekeeper, String... scenario) throws IOException {
+        return start(timekeeper, FakeNvmlSidecar.class, scenario);
+    }
+
+    private Process start(FakeTimekeeper timekeeper, Class<?> program, String... arguments)
+            throws IOException {
         Path token = directory.resolve("token");
         Files.writeString(token, "secret-1\n");
         Path state = Files.createDirectories(directory.resolve("state"));
@@ -198,8 +233,8 @@ class SidecarProcessTest {
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-cp",
                                 System.getProperty("java.class.path"),
-                                FakeNvmlSidecar.class.getName()));
-        command.addAll(List.of(scenario));
+                                program.getName()));
+        command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment()
                 .putAll(

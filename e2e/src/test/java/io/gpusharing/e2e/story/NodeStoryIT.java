@@ -123,14 +123,16 @@ class NodeStoryIT {
                                                 "Failed"),
                                 it -> !it.isMissingNode());
 
-        assertThat(failed.path("reason").asText())
-                .as("by its own exit code, which the policy lets count")
-                .isEqualTo("BackoffLimitExceeded");
-        JsonNode ended =
+        JsonNode status =
                 api.get("/api/v1/namespaces/%s/pods?labelSelector=job-name=judged".formatted(TEAM))
                         .orFail()
-                        .at("/items/0/status/initContainerStatuses/0/state/terminated");
-        assertThat(ended.path("exitCode").asInt(-1)).isZero();
+                        .at("/items/0/status");
+        assertThat(status.at("/initContainerStatuses/0/state/terminated/exitCode").asInt(-1))
+                .as("the meter's end: %s", status)
+                .isZero();
+        assertThat(failed.path("reason").asText())
+                .as("by its own exit code, which the policy lets count: %s", failed)
+                .isEqualTo("BackoffLimitExceeded");
     }
 
     @Test
