@@ -94,7 +94,7 @@ format: prerequisites ## Fix the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
 
 clean: ## Remove what was built, but not the tools
-	rm -rf .run/built .run/build.log .run/images .run/containerd
+	rm -rf .run/built .run/build.log .run/services .run/images .run/containerd
 	$(MVN) --quiet clean
 
 prerequisites:

@@ -5,6 +5,7 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
@@ -84,8 +85,13 @@ public final class InClusterInstallation implements InstalledServices {
         awaitRollout(cluster, "deployment/gpusharing-webhook");
     }
 
-    /** Turns MPS on, as {@code helm upgrade} would, on a node that is labelled for it. */
-    public static void shareByMps(TestCluster cluster, String node) {
+    /**
+     * Turns MPS on, as {@code helm upgrade} would, on a node that is labelled for it.
+     *
+     * @param more further values of the chart, {@code sidecar.mode=None} for instance
+     */
+    public static void shareByMps(TestCluster cluster, String node, String... more) {
+        String values = String.join(",", Stream.concat(Stream.of(MPS), Stream.of(more)).toList());
         cluster.kubectl()
                 .run(
                         "label",
@@ -102,7 +108,7 @@ public final class InClusterInstallation implements InstalledServices {
                         "scheduler",
                         "mps",
                         "device-plugin")) {
-            Installation.set(cluster, MPS, template + ".yaml");
+            Installation.set(cluster, values, template + ".yaml");
         }
         for (String workload :
                 List.of(

@@ -126,16 +126,22 @@ public final class Service {
             String name,
             Map<String, String> environment,
             int healthPort) {
-        var command =
-                List.of(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        "-Xmx320m",
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
-                        "-jar",
-                        Repository.jar(module).toString());
-        return new Service(cluster, name, command, environment, healthPort);
+        return new Service(cluster, name, command(cluster, module), environment, healthPort);
+    }
+
+    private static List<String> command(TestCluster cluster, String module) {
+        Path temporary = cluster.dir().resolve("run");
+        if (LaidOutService.exists(module)) {
+            return LaidOutService.command(module, temporary);
+        }
+        return List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "-Xmx320m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Djava.io.tmpdir=" + temporary,
+                "-jar",
+                Repository.jar(module).toString());
     }
 
     private static Container container(PodTemplateSpec template, String name) {

@@ -27,6 +27,7 @@ final class MpsAudit {
     private static final double GOAL = 0.99;
 
     private final Map<String, Kill> kills = new LinkedHashMap<>();
+    private final Map<String, Instant> taken = new HashMap<>();
 
     /** What a pod is told of its end. */
     enum Notice {
@@ -37,12 +38,7 @@ final class MpsAudit {
         /** Its process is killed on the node, as for want of memory. */
         Nothing;
 
-        /**
-         * That of a deletion.
-         *
-         * @param graceSeconds 0 for one by force
-         */
-        static Notice of(int graceSeconds) {
+        private static Notice of(int graceSeconds) {
             return graceSeconds == 0
                     ? DeletedByForce
                     : graceSeconds < 5 ? OneToFourSeconds : FiveSecondsAndMore;
@@ -58,14 +54,32 @@ final class MpsAudit {
         Unknown
     }
 
-    private record Kill(Notice notice, Instant at) {}
+    private record Kill(Notice notice, int graceSeconds, Instant at) {}
 
-    /** A client that began after a kill and before a check. */
-    private record EarlyJoin(String host, String killed, Duration after) {}
+    /**
+     * A client that began after a kill and before a check.
+     *
+     * @param wasLetIn whether the kubelet had taken its pod already, to the second
+     */
+    private record EarlyJoin(String host, String killed, Duration after, boolean wasLetIn) {}
 
-    /** Now the client of a pod is killed. */
-    void kill(String pod, Notice notice) {
-        kills.put(pod, new Kill(notice, Instant.now()));
+    /** Since this second the kubelet has a pod, by its status. */
+    void taken(String pod, Instant at) {
+        taken.putIfAbsent(pod, at);
+    }
+
+    /**
+     * Now the pod of a client is deleted.
+     *
+     * @param graceSeconds 0 by force
+     */
+    void delete(String pod, int graceSeconds) {
+        kills.put(pod, new Kill(Notice.of(graceSeconds), graceSeconds, Instant.now()));
+    }
+
+    /** Now the process of a client is killed. */
+    void kill(String pod) {
+        kills.put(pod, new Kill(Notice.Nothing, 0, Instant.now()));
     }
 
     boolean isKilled(String pod) {
@@ -116,7 +130,7 @@ final class MpsAudit {
         return terminated + others == 0 ? 1 : (double) terminated / (terminated + others);
     }
 
-    private static List<EarlyJoin> earlyJoins(List<Event> events) {
+    private List<EarlyJoin> earlyJoins(List<Event> events) {
         var unchecked = new HashMap<String, Event>();
         var early = new ArrayList<EarlyJoin>();
         for (Event event : events) {
@@ -130,13 +144,19 @@ final class MpsAudit {
                                 new EarlyJoin(
                                         event.host(),
                                         killed.host(),
-                                        Duration.between(killed.at(), event.at())));
+                                        Duration.between(killed.at(), event.at()),
+                                        wasLetIn(event.host(), killed.at())));
                     }
                 }
                 case Ends, Terminated, Fails -> {}
             }
         }
         return early;
+    }
+
+    private boolean wasLetIn(String pod, Instant time) {
+        Instant since = taken.get(pod);
+        return since != null && since.isBefore(time);
     }
 
     /** What must not be, in words. */
@@ -199,7 +219,22 @@ final class MpsAudit {
             early.addObject()
                     .put("client", join.host())
                     .put("killed", join.killed())
-                    .put("after_ms", join.after().toMillis());
+                    .put("after_ms", join.after().toMillis())
+                    .put("its_pod_was_let_in_before", join.wasLetIn());
+        }
+        var late = counts.putArray("killed_in_their_work_of_five_seconds_and_more");
+        for (Event event : events) {
+            Kill kill = kills.get(event.host());
+            if (event.what() == What.Killed
+                    && kill != null
+                    && kill.notice() == Notice.FiveSecondsAndMore) {
+                late.addObject()
+                        .put("client", event.host())
+                        .put("gpu", event.gpu())
+                        .put("deleted", kill.at().toString())
+                        .put("grace_seconds", kill.graceSeconds())
+                        .put("killed_after_ms", Duration.between(kill.at(), event.at()).toMillis());
+            }
         }
         return counts;
     }

@@ -10,7 +10,6 @@ import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InClusterInstallation;
 import io.gpusharing.e2e.measurement.LivingContainers.Container;
-import io.gpusharing.e2e.measurement.MpsAudit.Notice;
 import io.gpusharing.e2e.measurement.MpsClients.Event;
 import io.gpusharing.e2e.measurement.MpsClients.What;
 import java.io.IOException;
@@ -74,7 +73,8 @@ public final class MpsSoak {
         Path dir = Repository.root().resolve(".run/node/cluster");
         try (TestCluster cluster = TestCluster.start(dir, Map.of("GPUS", Integer.toString(GPUS)))) {
             InClusterInstallation.on(cluster);
-            InClusterInstallation.shareByMps(cluster, NODE);
+            // Meters would take as much of the processors as all that is judged here.
+            InClusterInstallation.shareByMps(cluster, NODE, "sidecar.mode=None");
             TEAMS.forEach(team -> create(cluster, team));
             ObjectNode result = new MpsSoak(cluster).run();
             cluster.saveLogs(Repository.root().resolve("e2e/target/logs/mps-soak"));
@@ -145,6 +145,12 @@ public final class MpsSoak {
                 if (pod.getMetadata().getDeletionTimestamp() == null) {
                     left.add(pod);
                 }
+            }
+        }
+        for (Pod pod : left) {
+            String since = pod.getStatus().getStartTime();
+            if (since != null) {
+                audit.taken(pod.getMetadata().getName(), Instant.parse(since));
             }
         }
         Map<String, Event> last = last(events);
@@ -232,13 +238,13 @@ public final class MpsSoak {
         if (random.nextInt(WITHOUT_NOTICE) == 0) {
             for (Container container : living.now()) {
                 if (container.podUid().equals(pod.getMetadata().getUid())) {
-                    audit.kill(name, Notice.Nothing);
+                    audit.kill(name);
                     ProcessHandle.of(container.process()).ifPresent(ProcessHandle::destroyForcibly);
                 }
             }
         } else {
             int grace = random.nextInt(LONGEST_GRACE + 1);
-            audit.kill(name, Notice.of(grace));
+            audit.delete(name, grace);
             cluster.client().resource(pod).withGracePeriod(grace).delete();
         }
     }

@@ -3,8 +3,8 @@ package io.gpusharing.e2e.measurement;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.gpusharing.e2e.measurement.MpsAudit.Notice;
 import io.gpusharing.e2e.measurement.MpsClients.Event;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -20,19 +20,22 @@ class MpsAuditTest {
 
     @Test
     void aKillWithNoticeThatComesBeforeTheDaemonsIsAFault() {
-        audit.kill("red-1", Notice.of(5));
+        audit.delete("red-1", 5);
         List<Event> events =
                 events("1 Begins red-1", "2 Begins red-2", "3 Killed red-1", "3 Fails red-2 red-1");
 
         assertThat(audit.faults(events)).singleElement().asString().contains("only 0.0000");
         assertThat(audit.counts(events).at("/others_ended_by_kills/FiveSecondsAndMore").asInt())
                 .isOne();
+        assertThat(audit.counts(events).at("/killed_in_their_work_of_five_seconds_and_more"))
+                .singleElement()
+                .satisfies(kill -> assertThat(kill.path("grace_seconds").asInt()).isEqualTo(5));
     }
 
     @Test
     void whoFailedByAnothersKillBeforeIsNoMissedOne() {
-        audit.kill("red-1", Notice.of(30));
-        audit.kill("red-2", Notice.Nothing);
+        audit.delete("red-1", 30);
+        audit.kill("red-2");
         List<Event> events =
                 events("1 Begins red-1", "2 Begins red-2", "3 Killed red-2", "3 Fails red-1 red-2");
 
@@ -55,16 +58,22 @@ class MpsAuditTest {
 
     @Test
     void whoBeginsBetweenAKillAndACheckIsNamed() {
+        audit.taken("red-2", Instant.EPOCH);
+        audit.taken("red-4", Instant.ofEpochSecond(1));
         List<Event> events =
                 events(
                         "1 Killed red-1",
                         "5 Begins red-2",
+                        "6 Begins red-4",
                         "7 Checks gpusharing-mps-x",
                         "8 Begins red-3");
 
         JsonNode early = audit.counts(events).path("joined_before_a_check");
 
-        assertThat(early).hasSize(1);
+        assertThat(early).hasSize(2);
+        assertThat(early)
+                .extracting(it -> it.path("its_pod_was_let_in_before").asBoolean())
+                .containsExactly(true, false);
         assertThat(early.at("/0/client").asText()).isEqualTo("red-2");
         assertThat(early.at("/0/after_ms").asInt()).isEqualTo(4);
     }
