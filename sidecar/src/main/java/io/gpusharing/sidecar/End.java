@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar;
 
 import java.util.function.IntSupplier;
+import java.util.function.ToIntFunction;
 
 /**
  * The exit code of this process, however it ends.
@@ -15,13 +16,21 @@ final class End {
 
     private End() {}
 
-    /** From now on this process ends with 0 if it is asked to end. */
-    static End ofThisProcess() {
+    /**
+     * Runs a program, and ends this process with its exit code; with 0 if it is asked to end before
+     * the program says more, and with 1 by what it throws.
+     */
+    static void of(ToIntFunction<End> program) {
         End end = new End();
         Runtime runtime = Runtime.getRuntime();
         runtime.addShutdownHook(
                 Thread.ofPlatform().unstarted(() -> runtime.halt(end.code.getAsInt())));
-        return end;
+        try {
+            System.exit(program.applyAsInt(end));
+        } catch (RuntimeException | Error e) {
+            end.with(() -> 1);
+            throw e;
+        }
     }
 
     /**

@@ -30,14 +30,13 @@ public final class Sidecar {
      * @param args {@code --node} for the agent of a node; nothing for the sidecar of a pod
      */
     public static void main(String[] args) {
-        End end = End.ofThisProcess();
-        Library library = explicit -> () -> NvmlLibrary.open(explicit);
-        boolean agent = List.of(args).contains("--node");
-        Map<String, String> environment = System.getenv();
-        System.exit(
-                agent
-                        ? runAgent(end, environment, library)
-                        : run(end, environment, library, new ProcFs(Path.of("/proc"))));
+        End.of(end -> {
+            Library library = explicit -> () -> NvmlLibrary.open(explicit);
+            Map<String, String> environment = System.getenv();
+            return List.of(args).contains("--node")
+                    ? runAgent(end, environment, library)
+                    : run(end, environment, library, new ProcFs(Path.of("/proc")));
+        });
     }
 
     /** What differs between the real library and a stand-in for it. */

@@ -33,7 +33,6 @@ public final class FakeNvmlSidecar {
 
     /** Meters a scenario until SIGTERM. */
     public static void main(String[] args) throws IOException {
-        End end = End.ofThisProcess();
         StringBuilder text = new StringBuilder();
         for (String arg : args) {
             Path file = Path.of(arg);
@@ -48,8 +47,8 @@ public final class FakeNvmlSidecar {
         if (scenario.view() == Scenario.View.HOST) {
             Map<String, String> environment = new HashMap<>(System.getenv());
             environment.put("GPUSHARING_PROC", proc.toString());
-            System.exit(Sidecar.runAgent(end, environment, library));
+            End.of(end -> Sidecar.runAgent(end, environment, library));
         }
-        System.exit(Sidecar.run(end, System.getenv(), library, files));
+        End.of(end -> Sidecar.run(end, System.getenv(), library, files));
     }
 }

@@ -181,6 +181,13 @@ class SidecarProcessTest {
     }
 
     @Test
+    void aMistakeWhileItStartsIsNoGoodEnd() throws Exception {
+        try (FakeTimekeeper timekeeper = new FakeTimekeeper()) {
+            assertThat(start(timekeeper, Broken.class).waitFor()).isOne();
+        }
+    }
+
+    @Test
     void withoutItsSettingsItSaysWhichAreMissing() throws Exception {
         Process sidecar =
                 new ProcessBuilder(
@@ -207,13 +214,26 @@ class SidecarProcessTest {
     static final class Starting {
 
         public static void main(String[] args) {
-            Sidecar.Library never =
-                    explicit -> {
-                        while (true) {
-                            LockSupport.park();
-                        }
-                    };
-            Sidecar.run(End.ofThisProcess(), System.getenv(), never, new ProcFs(Path.of("/proc")));
+            run(explicit -> {
+                while (true) {
+                    LockSupport.park();
+                }
+            });
+        }
+
+        static void run(Sidecar.Library library) {
+            ProcFs proc = new ProcFs(Path.of("/proc"));
+            End.of(end -> Sidecar.run(end, System.getenv(), library, proc));
+        }
+    }
+
+    /** One that a mistake of ours ends there. */
+    static final class Broken {
+
+        public static void main(String[] args) {
+            Starting.run(explicit -> {
+                throw new IllegalStateException("broken");
+            });
         }
     }
 
