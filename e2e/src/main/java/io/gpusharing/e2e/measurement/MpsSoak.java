@@ -42,7 +42,7 @@ public final class MpsSoak {
     private static final long SEED = Long.getLong("seed", System.nanoTime() % 1_000_000);
 
     /** Pods that nobody has killed yet. */
-    private static final int ALIVE = Integer.getInteger("alive", 16);
+    private static final int ALIVE = Integer.getInteger("alive", 8);
 
     private static final int LONGEST_GRACE = 30;
 
