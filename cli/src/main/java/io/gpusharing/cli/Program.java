@@ -4,10 +4,12 @@ import io.gpusharing.cli.budget.BudgetsCommand;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
+import io.gpusharing.cli.explain.ExplainCommand;
 import io.gpusharing.cli.inspect.GpushareCommand;
 import io.gpusharing.cli.inspect.InspectCommand;
 import io.gpusharing.cli.ledger.EvictionsCommand;
 import io.gpusharing.cli.ledger.StatementCommand;
+import io.gpusharing.cli.ledger.TopCommand;
 import io.gpusharing.cli.ledger.WasteCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -47,6 +49,8 @@ public final class Program {
                         : new CommandLine(this)
                                 .addSubcommand(new BudgetsCommand(console, clock))
                                 .addSubcommand(new InspectCommand(console))
+                                .addSubcommand(new ExplainCommand(console))
+                                .addSubcommand(new TopCommand(console, clock))
                                 .addSubcommand(new StatementCommand(console))
                                 .addSubcommand(new WasteCommand(console))
                                 .addSubcommand(new EvictionsCommand(console))

@@ -25,6 +25,9 @@ final class FakeApiServer implements AutoCloseable {
     /** What was asked, with its query. */
     final List<String> requests = new CopyOnWriteArrayList<>();
 
+    /** What came with questions. */
+    final List<String> bodies = new CopyOnWriteArrayList<>();
+
     private final Map<String, Map<String, String>> lists = new HashMap<>();
     private final Map<String, Integer> refused = new HashMap<>();
     private final Map<String, PassedOn> passedOn = new HashMap<>();
@@ -69,6 +72,7 @@ final class FakeApiServer implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         requests.add(exchange.getRequestURI().toString());
+        bodies.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
         String path = exchange.getRequestURI().getPath();
         int code = 404;
         String body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":404}";

@@ -138,7 +138,8 @@ class ProgramTest {
         assertThat(completed("budgets", "--con").out()).isEqualTo("--context\n:4\n");
         assertThat(completed("budgets", "-o", "j").out()).isEqualTo("json\n:4\n");
         assertThat(completed("").out())
-                .isEqualTo("budgets\nevictions\ninspect\nstatement\nversion\nwaste\n:4\n");
+                .isEqualTo(
+                        "budgets\nevictions\nexplain\ninspect\nstatement\ntop\nversion\nwaste\n:4\n");
     }
 
     @Test
@@ -170,6 +171,10 @@ class ProgramTest {
                           budgets    What budgets have left now, in minutes of one whole GPU.
                           inspect    The GPUs that nodes share: how much of each is allocated, of how
                                        much, and to whom.
+                          explain    Where a pod is, or why it waits, was lowered or evicted, and what
+                                       would fit instead; -o wide says it of every GPU.
+                          top        Who holds GPUs now, and how much of that was idle while it was
+                                       watched, most idle first.
                           statement  Where the time of a budget went: what was left, what was added,
                                        what pods used.
                           waste      Pods of a budget that held GPUs and did not use them, most idle

@@ -27,6 +27,8 @@ class WallsTest {
                     .definedBy("io.gpusharing.cli.budget")
                     .layer("ledger")
                     .definedBy("io.gpusharing.cli.ledger")
+                    .layer("explain")
+                    .definedBy("io.gpusharing.cli.explain")
                     .layer("inspect")
                     .definedBy("io.gpusharing.cli.inspect")
                     .whereLayer("console")
@@ -37,6 +39,8 @@ class WallsTest {
                     .mayOnlyAccessLayers("console", "cluster")
                     .whereLayer("ledger")
                     .mayOnlyAccessLayers("console", "cluster", "budget")
+                    .whereLayer("explain")
+                    .mayOnlyAccessLayers("console", "cluster")
                     .whereLayer("inspect")
                     .mayOnlyAccessLayers("console", "cluster");
 

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.statement;
+package io.gpusharing.kubernetes;
 
 import static java.util.Objects.requireNonNullElse;
 
@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.Names;
-import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.Verdict;
 import io.gpusharing.request.Violation;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the manifest of a pod, or of a workload for the pods that are made from its template, in
  * JSON or YAML.
  */
-final class ManifestReader {
+public final class ManifestReader {
 
     /** Where the template stands in each kind. */
     private static final Map<String, List<String>> TEMPLATES =
@@ -57,12 +56,15 @@ final class ManifestReader {
     private final KubernetesSerialization serialization = new KubernetesSerialization();
     private final RequestGrammars grammars;
 
-    ManifestReader(RequestGrammars grammars) {
+    public ManifestReader(RequestGrammars grammars) {
         this.grammars = grammars;
     }
 
     /** A manifest is none, or nobody could make the pod from it. The message says what to write. */
-    static final class ManifestException extends Exception {
+    public static final class ManifestException extends Exception {
+
+        private static final long serialVersionUID = 1;
+
         ManifestException(String message) {
             super(message);
         }
@@ -74,7 +76,7 @@ final class ManifestReader {
      * @param namespace where it would be
      * @param budget which pays there, as admission writes it on the pod; null if none does
      */
-    Pod read(String text, String namespace, @Nullable String budget, Instant now)
+    public Pod read(String text, String namespace, @Nullable String budget, Instant now)
             throws ManifestException {
         Map<?, ?> object = object(text);
         Object kind = object.get("kind");
@@ -101,7 +103,8 @@ final class ManifestReader {
         return created;
     }
 
-    private Map<?, ?> object(String text) throws ManifestException {
+    /** The object that a manifest is, in maps and lists. */
+    public Map<?, ?> object(String text) throws ManifestException {
         try {
             if (serialization.unmarshal(text, Object.class) instanceof Map<?, ?> map) {
                 requireFinite(map);
@@ -109,6 +112,10 @@ final class ManifestReader {
             }
         } catch (StackOverflowError e) {
             throw new ManifestException("The manifest is nested too deeply");
+        } catch (ClassCastException e) {
+            // The serialization takes several for typed ones.
+            throw new ManifestException(
+                    "The manifest has several documents; ask about one of them");
         } catch (RuntimeException e) {
             // Each of the parsers below has its own kind.
             throw new ManifestException("The manifest is neither JSON nor YAML: " + cause(e));

@@ -1,6 +1,7 @@
-package io.gpusharing.timekeeper.statement;
+package io.gpusharing.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.Names;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -34,6 +35,14 @@ class ManifestReaderTest {
     void theBudgetIsTheNamespacesWhateverTheManifestSays() throws Exception {
         assertThat(annotations("team-a"))
                 .containsOnly(Map.entry("team", "a"), Map.entry(Names.BUDGET_ANNOTATION, "team-a"));
+    }
+
+    @Test
+    void severalDocumentsAreRefusedInWords() {
+        assertThatThrownBy(() -> manifests.object(POD + "---\n" + POD))
+                .hasMessage("The manifest has several documents; ask about one of them");
+        assertThatThrownBy(() -> manifests.object("# nothing"))
+                .hasMessageContaining("no object with apiVersion");
     }
 
     @Test

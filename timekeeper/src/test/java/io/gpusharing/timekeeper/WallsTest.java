@@ -127,7 +127,8 @@ class WallsTest {
                     .whereLayer("injection")
                     .mayOnlyAccessLayers("cluster", "leader")
                     .whereLayer("aggregated")
-                    .mayOnlyAccessLayers("budget", "leader", "statement", "usage", "web");
+                    .mayOnlyAccessLayers(
+                            "budget", "leader", "reclaim", "statement", "usage", "web");
 
     @ArchTest
     static final ArchRule packagesHaveNoCyclicDependencies =

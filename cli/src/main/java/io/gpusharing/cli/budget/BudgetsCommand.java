@@ -6,6 +6,7 @@ import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.ClusterOptions;
 import io.gpusharing.cli.cluster.Kind;
+import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
@@ -41,13 +42,8 @@ public final class BudgetsCommand implements Runnable {
             List.of("LEFT-AT-RESET", "PERIOD", "CHARGED-BY", "ON-EXHAUSTED", "NAMESPACES", "AS-OF");
 
     @Mixin private final ClusterOptions options = new ClusterOptions();
+    @Mixin private final NamespaceOption namespace = new NamespaceOption();
     @Mixin private final OutputOptions output = new OutputOptions();
-
-    @Option(
-            names = {"-n", "--namespace"},
-            paramLabel = "NAME",
-            description = "Instead of the one of the context.")
-    private @Nullable String namespace;
 
     @Option(
             names = {"-A", "--all-namespaces"},
@@ -109,7 +105,7 @@ public final class BudgetsCommand implements Runnable {
             }
             return budgets;
         }
-        String user = requireNonNullElse(namespace, cluster.namespace());
+        String user = namespace.in(cluster);
         List<PublishedBudget> paying = PayingBudget.of(budgets, user).stream().toList();
         if (paying.isEmpty()) {
             console.note("No budget names the namespace %s; -A shows all budgets".formatted(user));

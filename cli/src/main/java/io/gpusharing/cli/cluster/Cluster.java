@@ -9,10 +9,14 @@ import static java.util.Objects.requireNonNullElse;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.gpusharing.cli.console.Failure;
+import java.net.http.HttpTimeoutException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,6 +27,12 @@ import tools.jackson.databind.json.JsonMapper;
  * @param namespace the one of the context
  */
 public record Cluster(KubernetesClient client, String namespace) implements AutoCloseable {
+
+    /** An API server waits for a minute for whoever it passes questions on to. */
+    private static final int PATIENCE_SECONDS = 15;
+
+    /** RFC 9110, 15.5.21. */
+    private static final int HTTP_UNPROCESSABLE = 422;
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -52,37 +62,61 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
      * Asks an API that the API server passes questions on to.
      *
      * @param path with its query
+     * @param right what helps whoever may not ask
      * @throws Failure in the words of whoever refused it
      */
-    public Answer get(String path) {
-        HttpClient http = client.getHttpClient();
-        HttpResponse<String> response;
-        try {
-            response =
-                    http.sendAsync(
-                                    http.newHttpRequestBuilder()
-                                            .uri(url() + path)
-                                            .header("Accept", "application/json")
-                                            .build(),
-                                    String.class)
-                            .join();
-        } catch (CompletionException e) {
-            throw unreached(e);
-        }
+    public Answer get(String path, String right) {
+        HttpResponse<String> response = sent(path, request -> request);
         if (response.isSuccessful()) {
             return new Answer(response.body(), requireNonNullElse(response.header("Link"), ""));
         }
-        throw refused(response);
+        throw refused(response, right);
     }
 
-    private Failure refused(HttpResponse<String> response) {
+    /**
+     * Asks it something that takes an object to ask.
+     *
+     * @param object JSON
+     * @param right what helps whoever may not ask
+     * @throws Failure in the words of whoever refused it
+     */
+    public String post(String path, String object, String right) {
+        HttpResponse<String> response =
+                sent(path, request -> request.post("application/json", object));
+        if (response.isSuccessful()) {
+            return requireNonNullElse(response.body(), "");
+        }
+        throw refused(response, right);
+    }
+
+    private HttpResponse<String> sent(String path, UnaryOperator<HttpRequest.Builder> made) {
+        HttpClient http = client.getHttpClient();
+        try {
+            return http.sendAsync(
+                            made.apply(
+                                            http.newHttpRequestBuilder()
+                                                    .uri(url() + path)
+                                                    .timeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                                                    .header("Accept", "application/json"))
+                                    .build(),
+                            String.class)
+                    .join();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof HttpTimeoutException
+                    ? new NotAnswered(
+                            "The timekeeper has not answered for %d s".formatted(PATIENCE_SECONDS))
+                    : unreached(e);
+        }
+    }
+
+    private Failure refused(HttpResponse<String> response, String right) {
         String said = said(response.body());
         return switch (response.code()) {
             case HTTP_UNAUTHORIZED -> notLoggedIn();
             case HTTP_FORBIDDEN ->
                     new NotAllowed(
-                            "%s; ask an administrator for the cluster role gpusharing-usage-admin, or one with this budget's name"
-                                    .formatted(said));
+                            "%s; %s. Where usage.gpusharing.io is off, an administrator turns it on with api.aggregated: true"
+                                    .formatted(said, right));
             // Only whoever knows the address says which object there is none of.
             case HTTP_NOT_FOUND ->
                     said.isEmpty()
@@ -92,10 +126,11 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
                             : new Failure(said);
             // The API server itself says it in no words of ours.
             case HTTP_UNAVAILABLE ->
-                    new Failure(
+                    new NotAnswered(
                             said.isEmpty()
                                     ? "The timekeeper does not answer now; kubectl gpusharing budgets works without it"
                                     : said);
+            case HTTP_UNPROCESSABLE -> new Failure(said);
             default ->
                     new Failure(
                             "The API server %s answered %d: %s"

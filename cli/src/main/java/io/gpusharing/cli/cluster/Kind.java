@@ -11,6 +11,9 @@ public enum Kind {
             "ask an administrator for the cluster role gpusharing-gpunode-reader",
             "no device plugin of ours is installed in this cluster"),
     NODES("nodes", "ask an administrator for the right to list nodes", ""),
+    PODS_OF_A_NAMESPACE(
+            "pods there", "ask whoever administers the namespace for the role view", ""),
+    EVENTS("events there", "ask whoever administers the namespace for the role view", ""),
     PODS("pods of all namespaces", "ask an administrator for the cluster role view", "");
 
     final String plural;

@@ -1,23 +1,18 @@
 package io.gpusharing.cli.ledger;
 
-import static java.util.Objects.requireNonNullElse;
-
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.cli.budget.PayingBudget;
 import io.gpusharing.cli.cluster.Cluster;
+import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.console.Failure;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Which budget a question is about. */
 final class BudgetOptions {
 
-    @Option(
-            names = {"-n", "--namespace"},
-            paramLabel = "NAME",
-            description = "The budget that pays for it, instead of the one of the context.")
-    private @Nullable String namespace;
+    @Mixin private final NamespaceOption namespace = new NamespaceOption();
 
     @Parameters(
             arity = "0..1",
@@ -34,7 +29,7 @@ final class BudgetOptions {
         if (budget != null) {
             return budget;
         }
-        String user = requireNonNullElse(namespace, cluster.namespace());
+        String user = namespace.in(cluster);
         return PayingBudget.of(cluster, user)
                 .map(PublishedBudget::name)
                 .orElseThrow(() ->

@@ -1,5 +1,8 @@
 package io.gpusharing.cli.ledger;
 
+import static java.util.Objects.requireNonNullElse;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Cluster.Answer;
 import io.gpusharing.cli.console.Failure;
@@ -11,13 +14,15 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The ledger: the API server passes questions on to it, and whoever may ask it is asked there. */
 final class Ledger {
 
-    private static final String BUDGETS = "/apis/usage.gpusharing.io/v1alpha1/budgetusages/";
+    private static final String API = "/apis/usage.gpusharing.io/v1alpha1/";
+    private static final String BUDGETS = API + "budgetusages/";
 
     /** RFC 8288. */
     private static final Pattern NEXT = Pattern.compile("<([^>]+)>\\s*;\\s*rel=\"next\"");
@@ -42,11 +47,48 @@ final class Ledger {
         String path = BUDGETS + encoded(budget) + "/" + what;
         String page = path + parameters(query);
         while (!page.isEmpty()) {
-            Answer answer = cluster.get(page);
+            Answer answer =
+                    cluster.get(
+                            page,
+                            "ask an administrator for the cluster role gpusharing-usage-admin, or one with this budget's name");
             pages.add(JSON.readValue(answer.body(), type));
             page = next(answer.link(), path, page);
         }
         return pages;
+    }
+
+    /** Pods that hold GPUs now. */
+    record PodUsages(Continued metadata, List<PodUsage> items) {}
+
+    /** By what the next page is asked for. */
+    record Continued(@JsonProperty("continue") @Nullable String token) {}
+
+    /**
+     * Those of a namespace.
+     *
+     * @param namespace null for all
+     */
+    List<PodUsage> podUsages(@Nullable String namespace) {
+        String path =
+                API
+                        + (namespace == null ? "" : "namespaces/" + encoded(namespace) + "/")
+                        + "podusages";
+        var all = new ArrayList<PodUsage>();
+        String token = "";
+        do {
+            String page =
+                    path + "?limit=500" + (token.isEmpty() ? "" : "&continue=" + encoded(token));
+            PodUsages some =
+                    JSON.readValue(
+                            cluster.get(
+                                            page,
+                                            "ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin")
+                                    .body(),
+                            PodUsages.class);
+            all.addAll(some.items());
+            token = requireNonNullElse(some.metadata().token(), "");
+        } while (!token.isEmpty());
+        return all;
     }
 
     /**

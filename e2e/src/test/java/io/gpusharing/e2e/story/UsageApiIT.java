@@ -23,6 +23,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The ledger as people ask it: by plain kubectl, with whatever login they have. */
 class UsageApiIT {
@@ -266,6 +268,51 @@ class UsageApiIT {
                 .contains("What it was measured to do", "busyPercent");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    {pod: train}                             | \"state\": \"Bound\"
+                    {manifest: %s}                           | \"state\": \"Manifest\"
+                    {pod: nobody}                            | There is no pod nobody in research
+                    {pod: train, manifest: {}}               | spec names a pod, or has a manifest
+                    {pods: train}                            | There is no field pods; the fields are
+                    {manifest: {kind: Secret}}               | kind is Secret; use Pod, or
+                    """)
+    void whoMayEditANamespaceAsksAboutItsPodsAndManifests(String spec, String answer) {
+        String job =
+                "{apiVersion: batch/v1, kind: Job, metadata: {name: would}, spec: {template: {spec: {containers: [{name: cuda, resources: {limits: {tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 16}}}]}}}}";
+
+        assertThat(explained(EDITOR, "research", spec.formatted(job)).text()).contains(answer);
+    }
+
+    @Test
+    void whoMayOnlyViewOrElsewhereIsExplainedNothing() {
+        for (Answer refused :
+                List.of(
+                        explained("vera", "research", "{pod: train}"),
+                        explained(EDITOR, "sales", "{pod: report}"))) {
+            assertThat(refused.text()).contains("cannot create resource \"explanations\"");
+        }
+    }
+
+    private static Answer explained(String user, String namespace, String spec) {
+        return cluster.kubectl()
+                .as(user, "system:authenticated")
+                .pipe(
+                        "{apiVersion: usage.gpusharing.io/v1alpha1, kind: Explanation, metadata: {name: why}, spec: %s}"
+                                .formatted(spec),
+                        "create",
+                        // Else kubectl wants to list all custom resource definitions first.
+                        "--validate=false",
+                        "--namespace=" + namespace,
+                        "-o",
+                        "json",
+                        "-f",
+                        "-");
+    }
+
     @Test
     void whoMayAskOfOneBudgetSeesWhereItsTimeWentAndNamesOfPodsOnlyWhereTheyMayGetThem() {
         cluster.kubectl()
@@ -321,6 +368,17 @@ class UsageApiIT {
                 });
         assertThat(cluster.kubectl().run("get", "pods", "-A").orFail()).contains("train");
         assertThat(cluster.kubectl().run("get", "gpubudgets").orFail()).contains("research");
+        // Until then it deletes namespaces by what it knew before.
+        await("the API server has noticed")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(
+                                        cluster.kubectl()
+                                                .run(
+                                                        "api-resources",
+                                                        "--api-group=usage.gpusharing.io")
+                                                .text())
+                                .doesNotContain("podusages"));
         cluster.kubectl().run("delete", "namespace", "leaving", "--wait=false").orFail();
         await("it is said why it waits")
                 .atMost(SOON)

@@ -81,6 +81,8 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
         protocol.setMaxSwallowSize(0);
         var made = new Connector(protocol);
         made.setPort(properties.port());
+        // No body is read but by whoever answers, within its bounds.
+        made.setParseBodyMethods("");
         var tls =
                 new SslConnectorCustomizer(
                         LogFactory.getLog(AggregatedConnector.class), made, ClientAuth.WANT);

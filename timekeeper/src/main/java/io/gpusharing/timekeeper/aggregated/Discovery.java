@@ -34,28 +34,39 @@ class Discovery {
     private static final String AGGREGATED =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+    private static final List<String> READ = List.of("get", "list");
+
     private static final List<Kind> KINDS =
             List.of(
-                    new Kind("podusages", "podusage", true, "PodUsage", "pu", Map.of()),
+                    new Kind("podusages", "podusage", true, "PodUsage", "pu", READ, Map.of()),
                     new Kind(
                             "budgetusages",
                             "budgetusage",
                             false,
                             "BudgetUsage",
                             "bu",
+                            READ,
                             Map.of(
                                     "statement", "BudgetStatement",
                                     "explain", "BudgetExplanation",
                                     "evictions", "EvictionReceipts",
-                                    "waste", "WasteReport")));
-
-    private static final List<String> READING = List.of("get", "list");
+                                    "waste", "WasteReport")),
+                    // Answered, and stored nowhere.
+                    new Kind(
+                            "explanations",
+                            "explanation",
+                            true,
+                            "Explanation",
+                            "",
+                            List.of("create"),
+                            Map.of()));
 
     /**
      * One kind of thing.
      *
      * @param name in addresses
-     * @param shortName for kubectl
+     * @param shortName for kubectl; empty if it has none
+     * @param verbs what can be done with it
      * @param more what else can be asked of one, with the kind of its answer
      */
     private record Kind(
@@ -64,6 +75,7 @@ class Discovery {
             boolean namespaced,
             String kind,
             String shortName,
+            List<String> verbs,
             Map<String, String> more) {
 
         Stream<Map<String, Object>> listed() {
@@ -96,9 +108,9 @@ class Discovery {
                     "kind",
                     kind,
                     "verbs",
-                    READING,
+                    verbs,
                     "shortNames",
-                    List.of(shortName));
+                    shortNames());
         }
 
         Map<String, Object> aggregated() {
@@ -124,9 +136,13 @@ class Discovery {
                     "singularResource",
                     singularName,
                     "verbs",
-                    READING,
+                    verbs,
                     "shortNames",
-                    List.of(shortName));
+                    shortNames());
+        }
+
+        private List<String> shortNames() {
+            return shortName.isEmpty() ? List.of() : List.of(shortName);
         }
 
         private static Map<String, String> answered(String kind) {

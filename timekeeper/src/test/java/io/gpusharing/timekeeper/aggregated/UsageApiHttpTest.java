@@ -89,7 +89,7 @@ class UsageApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Test.*|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
+                                    ".*(Test.*|Explanations|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
     @Import({PodCharges.class, MeasuredUse.class})
     static class Application {
 
@@ -531,6 +531,10 @@ class UsageApiHttpTest {
                                 .asString())
                 .isEqualTo("podusages");
         assertThat(answered("ada", API).at("/resources/0/kind").asString()).isEqualTo("PodUsage");
+        assertThat(answered("ada", API).path("resources"))
+                .filteredOn(it -> it.path("name").asString().equals("explanations"))
+                .singleElement()
+                .satisfies(it -> assertThat(it.path("verbs").toString()).isEqualTo("[\"create\"]"));
         String described =
                 answered("ada", "/openapi/v3")
                         .at("/paths/apis~1usage.gpusharing.io~1v1alpha1/serverRelativeURL")

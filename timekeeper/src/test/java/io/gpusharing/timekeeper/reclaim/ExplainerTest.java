@@ -540,7 +540,8 @@ class ExplainerTest {
 
         Explanation explanation = explain(waiting(SIXTY));
 
-        assertThat(explanation.summary()).startsWith("Its GPUs are not shared by GPUSharing");
+        assertThat(explanation.summary())
+                .startsWith("No node that fits otherwise has GPUs that GPUSharing shares");
         assertThat(only(explanation).gpus()).isEmpty();
     }
 

@@ -38,6 +38,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -269,8 +270,12 @@ public final class Explainer {
                                     .map(it -> "%d: %s".formatted(it.getValue(), it.getKey()))
                                     .collect(joining("; "));
         }
+        Set<Reason> reasons = candidates.stream().map(Judgement::reason).collect(toSet());
+        if (reasons.equals(Set.of(Reason.NOT_SHARED))) {
+            return "no node that fits otherwise has GPUs that GPUSharing shares";
+        }
         return Shortage.of(
-                        candidates.stream().map(Judgement::reason).collect(toSet()),
+                        reasons,
                         candidates.stream()
                                 .filter(it -> it.reason() != Reason.NOT_SHARED)
                                 .filter(it -> it.reason() != Reason.ELSEWHERE)

@@ -1,0 +1,323 @@
+package io.gpusharing.cli.explain;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
+import static java.util.Objects.requireNonNullElseGet;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.gpusharing.Names;
+import io.gpusharing.cli.cluster.Cluster;
+import io.gpusharing.cli.cluster.ClusterOptions;
+import io.gpusharing.cli.cluster.Kind;
+import io.gpusharing.cli.cluster.NamespaceOption;
+import io.gpusharing.cli.cluster.NotAllowed;
+import io.gpusharing.cli.cluster.NotAnswered;
+import io.gpusharing.cli.cluster.NotInstalled;
+import io.gpusharing.cli.console.Console;
+import io.gpusharing.cli.console.Failure;
+import io.gpusharing.cli.console.Format;
+import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.explain.Placement.Gpu;
+import io.gpusharing.cli.explain.Placement.Node;
+import io.gpusharing.kubernetes.ManifestReader;
+import io.gpusharing.kubernetes.ManifestReader.ManifestException;
+import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.grammar.RequestGrammars;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Where a pod is, or why it waits; whether one of a manifest would fit. */
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Where a pod is, or why it waits, was lowered or evicted, and what would fit instead; -o wide says it of every GPU.",
+            "With -f, whether a pod of the manifest would fit, without creating it."
+        })
+public final class ExplainCommand implements Runnable {
+
+    private static final List<String> HEADINGS =
+            List.of("NODE", "GPU", "CORE", "MEMORY(MiB)", "REASON");
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @Mixin private final ClusterOptions options = new ClusterOptions();
+    @Mixin private final NamespaceOption namespace = new NamespaceOption();
+    @Mixin private final OutputOptions output = new OutputOptions();
+
+    @ArgGroup(multiplicity = "1")
+    private final Asked asked = new Asked();
+
+    @Option(
+            names = "--nodes",
+            paramLabel = "COUNT",
+            defaultValue = "5",
+            description = "How many nodes are shown, 0 to 50 (${DEFAULT-VALUE}).")
+    private int nodes;
+
+    private final Console console;
+
+    public ExplainCommand(Console console) {
+        this.console = console;
+    }
+
+    /** One of the two. */
+    private static final class Asked {
+
+        @Parameters(paramLabel = "POD", description = "A pod of the namespace.")
+        private @Nullable String pod;
+
+        @Option(
+                names = {"-f", "--filename"},
+                paramLabel = "FILE",
+                description = "A manifest of a pod, or of a workload with a pod template.")
+        private @Nullable Path manifest;
+    }
+
+    @Override
+    public void run() {
+        try (Cluster cluster = options.connect()) {
+            if (asked.pod == null) {
+                explain(cluster, requireNonNull(asked.manifest));
+            } else {
+                explain(cluster, namespace.in(cluster), asked.pod);
+            }
+        }
+    }
+
+    private void explain(Cluster cluster, String namespace, String name) {
+        Pod pod =
+                cluster.ask(
+                        "get",
+                        Kind.PODS_OF_A_NAMESPACE,
+                        client -> client.pods().inNamespace(namespace).withName(name).get());
+        if (pod == null) {
+            tellWhatBecameOf(cluster, namespace, name);
+            return;
+        }
+        lowered(pod).ifPresent(console::note);
+        answer(cluster, namespace, Map.of("pod", name, "nodes", nodes), () -> saysItself(pod));
+    }
+
+    private void explain(Cluster cluster, Path file) {
+        var grammars = RequestGrammars.of(RequestGrammars.names(), List.of());
+        var manifests = new ManifestReader(grammars);
+        String text = text(file);
+        Map<?, ?> manifest;
+        try {
+            manifest = manifests.object(text);
+        } catch (ManifestException e) {
+            throw new Failure(file + ": " + e.getMessage());
+        }
+        String written =
+                manifest.get("metadata") instanceof Map<?, ?> metadata
+                                && metadata.get("namespace") instanceof String named
+                        ? named
+                        : null;
+        String there = namespace.in(cluster, written);
+        answer(
+                cluster,
+                there,
+                Map.of("manifest", manifest, "nodes", nodes),
+                () -> {
+                    try {
+                        Pod pod = manifests.read(text, there, null, Instant.EPOCH);
+                        PodRequest request = ResourceReader.request(pod.getSpec(), grammars::reads);
+                        return request.asksFor(grammars::reads)
+                                ? "It is legal, and asks for " + request.stamp(grammars::reads)
+                                : "It asks for no GPU";
+                    } catch (ManifestException e) {
+                        throw new Failure(String.valueOf(e.getMessage()));
+                    }
+                });
+    }
+
+    private static String text(Path file) {
+        try {
+            return file.toString().equals("-")
+                    ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
+                    : Files.readString(file);
+        } catch (IOException e) {
+            throw new Failure("Cannot read %s: %s".formatted(file, e));
+        }
+    }
+
+    /** What its phase says, or what the cluster's scheduler, or ours, has written on it. */
+    private static String saysItself(Pod pod) {
+        PodStatus status = requireNonNullElseGet(pod.getStatus(), PodStatus::new);
+        String phase = requireNonNullElse(status.getPhase(), "Pending");
+        if (phase.equals("Succeeded") || phase.equals("Failed")) {
+            return "It has ended, and holds nothing";
+        }
+        return requireNonNullElse(status.getConditions(), List.<PodCondition>of()).stream()
+                .filter(it ->
+                        it.getType().equals(Names.PLACEMENT_CONDITION)
+                                || it.getType().equals("PodScheduled"))
+                .filter(it -> !requireNonNullElse(it.getMessage(), "").isEmpty())
+                // Ours says more.
+                .min(Comparator.comparing(it -> it.getType().equals("PodScheduled")))
+                .map(PodCondition::getMessage)
+                .orElseGet(() ->
+                        pod.getSpec().getNodeName() == null
+                                ? "It waits, and nobody has written on it why"
+                                : "It is bound to " + pod.getSpec().getNodeName());
+    }
+
+    /**
+     * Shows what the timekeeper says, or what is known without it.
+     *
+     * @param without what is known without it
+     */
+    private void answer(
+            Cluster cluster, String namespace, Map<String, Object> spec, Supplier<String> without) {
+        try {
+            show(asked(cluster, namespace, spec));
+        } catch (NotAnswered | NotInstalled | NotAllowed e) {
+            if (!isForPeople()) {
+                throw e;
+            }
+            console.out().println(without.get());
+            console.note("Where it would fit only the timekeeper knows. " + e.getMessage());
+        }
+    }
+
+    private static JsonNode asked(Cluster cluster, String namespace, Map<String, Object> spec) {
+        String answer =
+                cluster.post(
+                        "/apis/usage.gpusharing.io/v1alpha1/namespaces/%s/explanations"
+                                .formatted(URLEncoder.encode(namespace, StandardCharsets.UTF_8)),
+                        JSON.writeValueAsString(
+                                Map.of(
+                                        "apiVersion",
+                                        "usage.gpusharing.io/v1alpha1",
+                                        "kind",
+                                        "Explanation",
+                                        "spec",
+                                        spec)),
+                        "ask whoever administers the namespace for the role edit or admin there");
+        return JSON.readTree(answer).path("status");
+    }
+
+    private void show(JsonNode answer) {
+        Placement placement = JSON.treeToValue(answer, Placement.class);
+        if (isForPeople()) {
+            console.out().println(placement.summary());
+        }
+        if (output.format() != Format.TABLE) {
+            output.print(console, table(placement), answer);
+        }
+    }
+
+    private boolean isForPeople() {
+        return output.format() == Format.TABLE || output.format() == Format.WIDE;
+    }
+
+    private static Table table(Placement placement) {
+        var rows = new ArrayList<List<String>>();
+        for (Node node : placement.nodes()) {
+            for (Gpu gpu : requireNonNullElse(node.gpus(), List.<Gpu>of())) {
+                rows.add(
+                        List.of(
+                                node.name(),
+                                gpu.index() == null ? gpu.uuid() : gpu.index().toString(),
+                                gpu.free().core() + "/" + gpu.total().core(),
+                                gpu.free().memoryMiB() + "/" + gpu.total().memoryMiB(),
+                                requireNonNullElse(gpu.reason(), "")));
+            }
+        }
+        return new Table(HEADINGS, rows, Set.of());
+    }
+
+    /**
+     * Whoever is admitted over budget gives way to everybody in budget, unless it only observes.
+     */
+    private static Optional<String> lowered(Pod pod) {
+        Map<String, String> annotations =
+                requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
+        if (!"OverBudget".equals(annotations.get(Names.STANDING_ANNOTATION))) {
+            return Optional.empty();
+        }
+        String when =
+                "The budget %s was used up when the pod was admitted (%s)"
+                        .formatted(
+                                annotations.getOrDefault(Names.BUDGET_ANNOTATION, ""),
+                                annotations.getOrDefault(Names.STANDING_AS_OF_ANNOTATION, "?"));
+        // Below zero is whoever gives way; a budget that only observes lowers nobody.
+        boolean isLow = requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
+        return Optional.of(
+                (isLow
+                                ? when
+                                        + ", so it has the priority class %s and gives way to pods in budget"
+                                                .formatted(pod.getSpec().getPriorityClassName())
+                                : when)
+                        + "; kubectl gpusharing budgets says what is left now");
+    }
+
+    /** A pod that is gone has left its Events behind, for an hour as clusters come. */
+    private void tellWhatBecameOf(Cluster cluster, String namespace, String pod) {
+        List<String> told =
+                cluster
+                        .ask(
+                                "list",
+                                Kind.EVENTS,
+                                client ->
+                                        client.v1()
+                                                .events()
+                                                .inNamespace(namespace)
+                                                .withField("involvedObject.kind", "Pod")
+                                                .withField("involvedObject.name", pod)
+                                                .list()
+                                                .getItems())
+                        .stream()
+                        .filter(ExplainCommand::tellsOfItsEnd)
+                        .sorted(Comparator.comparing(ExplainCommand::time))
+                        .map(event -> time(event) + " " + event.getMessage())
+                        .toList();
+        String gone = "There is no pod %s in %s".formatted(pod, namespace);
+        if (told.isEmpty()) {
+            throw new Failure(gone + ", and no Event tells of one that was evicted");
+        }
+        if (!isForPeople()) {
+            throw new Failure(gone + " any more; its Events say: " + String.join("; ", told));
+        }
+        console.note(gone + " any more");
+        told.forEach(console.out()::println);
+    }
+
+    /** Ours, and kube-scheduler's where whoever is over budget had to make room. */
+    private static boolean tellsOfItsEnd(Event event) {
+        return requireNonNullElse(event.getReportingComponent(), "").startsWith("gpusharing-")
+                || "Preempted".equals(event.getReason());
+    }
+
+    private static String time(Event event) {
+        String last = event.getLastTimestamp();
+        return last == null && event.getEventTime() != null
+                ? requireNonNullElse(event.getEventTime().getTime(), "")
+                : requireNonNullElse(last, "");
+    }
+}

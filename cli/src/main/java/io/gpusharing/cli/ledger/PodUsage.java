@@ -1,0 +1,56 @@
+package io.gpusharing.cli.ledger;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What a pod holds of GPUs now, as the ledger gives it. */
+record PodUsage(Metadata metadata, Status status) {
+
+    private static final BigDecimal HUNDRED = new BigDecimal(100);
+
+    /** By which the pod is known. */
+    record Metadata(String namespace, String name, String uid) {}
+
+    /**
+     * As of the moment of the question.
+     *
+     * @param gpus what is charged a minute, in GPU-minutes
+     * @param measured null if nobody has measured it
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Status(
+            String node,
+            String budget,
+            String gpus,
+            Instant since,
+            String chargedMinutes,
+            @Nullable Use measured) {}
+
+    /**
+     * What it did.
+     *
+     * @param busyPercent of what it held while it was watched; null if that was never
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Use(
+            String meter,
+            String basis,
+            String minutes,
+            @Nullable String busyPercent,
+            Instant lastReport) {}
+
+    /** Of what it holds, GPUs that were not busy while it was watched; empty if it never was. */
+    Optional<BigDecimal> idle() {
+        return Optional.ofNullable(status.measured())
+                .flatMap(it -> Optional.ofNullable(it.busyPercent()))
+                .map(busy -> HUNDRED.subtract(new BigDecimal(busy)).max(BigDecimal.ZERO))
+                .map(idle ->
+                        new BigDecimal(status.gpus())
+                                .multiply(idle)
+                                .divide(HUNDRED, 2, RoundingMode.HALF_UP));
+    }
+}
