@@ -12,9 +12,9 @@ import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.gpusharing.cli.console.Failure;
-import java.net.http.HttpTimeoutException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -96,13 +96,14 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
                             made.apply(
                                             http.newHttpRequestBuilder()
                                                     .uri(url() + path)
-                                                    .timeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
                                                     .header("Accept", "application/json"))
                                     .build(),
                             String.class)
+                    // Of the client itself each attempt would have so long.
+                    .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
                     .join();
         } catch (CompletionException e) {
-            throw e.getCause() instanceof HttpTimeoutException
+            throw e.getCause() instanceof TimeoutException
                     ? new NotAnswered(
                             "The timekeeper has not answered for %d s".formatted(PATIENCE_SECONDS))
                     : unreached(e);
