@@ -44,8 +44,6 @@ public class PlacementAnswers {
     /** A parser makes up to 200 bytes of each byte of it. */
     private static final DataSize MANIFEST = DataSize.ofKilobytes(128);
 
-    private static final DataSize MANIFESTS = DataSize.ofMegabytes(1);
-
     /** Reports of meters are served by the same threads, and this takes time and memory. */
     private static final int AT_ONCE = 3;
 
@@ -60,7 +58,6 @@ public class PlacementAnswers {
     private final Clock clock;
     private final RequestBodyLimit bodies;
     private final Semaphore answering = new Semaphore(AT_ONCE);
-    private final Semaphore reading = new Semaphore(READ_AT_ONCE);
 
     PlacementAnswers(
             PlacementExplanations explanations,
@@ -73,7 +70,9 @@ public class PlacementAnswers {
         this.budgets = budgets;
         this.callers = callers;
         this.clock = clock;
-        this.bodies = new RequestBodyLimit(MANIFESTS, LONGEST, clock);
+        this.bodies =
+                new RequestBodyLimit(
+                        DataSize.ofBytes(READ_AT_ONCE * MANIFEST.toBytes()), LONGEST, clock);
     }
 
     /**
@@ -162,31 +161,15 @@ public class PlacementAnswers {
      * @param reader makes of it what is needed, while the place is still kept
      */
     public <T> T read(HttpServletRequest request, Function<String, T> reader) throws IOException {
-        if (!reading.tryAcquire()) {
-            throw tooMany();
-        }
-        try {
-            return reader.apply(body(request));
-        } finally {
-            reading.release();
-        }
-    }
-
-    private static ResponseStatusException tooMany() {
-        return new ResponseStatusException(
-                HttpStatus.SERVICE_UNAVAILABLE,
-                "Too many manifests are being read; ask again in a few seconds");
-    }
-
-    private String body(HttpServletRequest request) throws IOException {
-        long length = request.getContentLengthLong();
-        if (length > MANIFEST.toBytes()) {
+        if (request.getContentLengthLong() > MANIFEST.toBytes()) {
             throw tooLarge();
         }
-        try (Place place =
-                bodies.enter(Math.toIntExact(length < 0 ? MANIFEST.toBytes() : length))) {
+        // However short it is, it takes a whole place: its thread is what is scarce.
+        try (Place place = bodies.enter(Math.toIntExact(MANIFEST.toBytes()))) {
             if (place == null) {
-                throw tooMany();
+                throw new ResponseStatusException(
+                        HttpStatus.SERVICE_UNAVAILABLE,
+                        "Too many manifests are being read; ask again in a few seconds");
             }
             return switch (place.read(request.getInputStream())) {
                 case Body.TooLarge _ -> throw tooLarge();
@@ -195,7 +178,8 @@ public class PlacementAnswers {
                                 HttpStatus.REQUEST_TIMEOUT,
                                 "A manifest has to come within %d s"
                                         .formatted(LONGEST.toSeconds()));
-                case Body.Read(byte[] bytes) -> new String(bytes, StandardCharsets.UTF_8);
+                case Body.Read(byte[] bytes) ->
+                        reader.apply(new String(bytes, StandardCharsets.UTF_8));
             };
         }
     }
