@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuBudgetSpec.ChargeBy;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.budget.RateRule;
 import io.gpusharing.budget.ShareRule.Reference;
-import io.gpusharing.timekeeper.allocation.RateRule;
 import io.gpusharing.timekeeper.budget.account.Assignment;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.budget.account.Budget;

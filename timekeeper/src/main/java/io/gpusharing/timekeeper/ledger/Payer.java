@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger;
 
-import io.gpusharing.timekeeper.allocation.RateRule;
+import io.gpusharing.budget.RateRule;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

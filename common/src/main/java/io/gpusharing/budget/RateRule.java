@@ -1,8 +1,7 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.budget;
 
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
-import io.gpusharing.budget.ShareRule;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;

@@ -1,20 +1,19 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.budget;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
-import io.gpusharing.budget.GpuTime;
-import io.gpusharing.budget.ShareRule;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
-import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.RandomSeeds;
-import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -26,12 +25,15 @@ class RateRuleTest {
 
     private static final List<Formula> FORMULAS = List.of(Formula.values());
 
+    /** Of 60 blocks each. */
+    private static final NodeFacts TWO_GPUS = node(200, 120);
+
     /** 50 core units and 15 of the 60 blocks of a GPU. */
     private static final GpuShare HALF = new GpuShare(500_000, 250_000);
 
     @Test
     void theLargerPartOfAWholeGpuCountsByDefault() {
-        assertThat(RateRule.DEFAULT.on(Pods.NODE_FACTS).rate(HALF)).isEqualTo(500_000);
+        assertThat(RateRule.DEFAULT.on(TWO_GPUS).rate(HALF)).isEqualTo(500_000);
     }
 
     @Test
@@ -39,18 +41,17 @@ class RateRuleTest {
         RateRule rule =
                 RateRule.of(new Share(Formula.Mean, Reference.Fixed, new Fixed(50, 15)), null);
 
-        assertThat(rule.on(Pods.NODE_FACTS).rate(HALF)).isEqualTo(1_000_000);
-        assertThat(rule.on(Pods.NODE_FACTS).rate(new GpuShare(250_000, 250_000)))
-                .isEqualTo(750_000);
+        assertThat(rule.on(TWO_GPUS).rate(HALF)).isEqualTo(1_000_000);
+        assertThat(rule.on(TWO_GPUS).rate(new GpuShare(250_000, 250_000))).isEqualTo(750_000);
     }
 
     @Test
     void aQuotaIsTheReferenceAndWithoutOneAWholeGpuIs() {
         Share fromQuota = new Share(Formula.Compute, Reference.FromQuota, null);
 
-        assertThat(RateRule.of(fromQuota, new Fixed(200, 120)).on(Pods.NODE_FACTS).rate(HALF))
+        assertThat(RateRule.of(fromQuota, new Fixed(200, 120)).on(TWO_GPUS).rate(HALF))
                 .isEqualTo(250_000);
-        assertThat(RateRule.of(fromQuota, null).on(Pods.NODE_FACTS).rate(HALF)).isEqualTo(500_000);
+        assertThat(RateRule.of(fromQuota, null).on(TWO_GPUS).rate(HALF)).isEqualTo(500_000);
     }
 
     @Test
@@ -66,39 +67,42 @@ class RateRuleTest {
     void aFixedReferenceIsNotRounded() {
         RateRule rule =
                 RateRule.of(new Share(Formula.Memory, Reference.Fixed, new Fixed(50, 15)), null);
-        var node =
-                new NodeFacts(
-                        Map.of(
-                                VcudaGrammar.CORE, Quantity.of(100),
-                                VcudaGrammar.MEMORY, Quantity.of(97)),
-                        Map.of());
+        NodeFacts node = node(100, 97);
 
-        assertThat(rule.on(node).rate(held(Pods.waiting("team-a", 1, 13), node)))
-                .isEqualTo(866_666);
+        assertThat(rule.on(node).rate(held(asking(13), node))).isEqualTo(866_666);
     }
 
     /** A third of a GPU that costs two and a half is 833 333.3 millionths. */
     @Test
     void shareTimesWeightIsRoundedDownOnceAndHasALimit() {
-        var node =
-                new NodeFacts(
-                        Map.of(
-                                VcudaGrammar.CORE, Quantity.of(100),
-                                VcudaGrammar.MEMORY, Quantity.of(9)),
-                        Map.of());
+        NodeFacts node = node(100, 9);
         ShareRule whole = RateRule.DEFAULT.on(node);
 
-        assertThat(whole.rate(held(Pods.waiting("team-a", 1, 3), node), 2_500_000))
-                .isEqualTo(833_333);
+        assertThat(whole.rate(held(asking(3), node), 2_500_000)).isEqualTo(833_333);
         assertThat(whole.rate(GpuShare.whole(100_000), 1_000_000_000))
                 .isEqualTo(ShareRule.MAX_RATE);
         assertThat(whole.rate(GpuShare.whole(1_000_000), 500_000))
                 .isEqualTo(ShareRule.MAX_RATE / 2);
     }
 
-    private static GpuShare held(Pods pod, NodeFacts node) {
-        var grammars = new RequestGrammars(List.of(new VcudaGrammar()));
-        return pod.facts().held(node, grammars).orElseThrow().share();
+    private static NodeFacts node(long core, long memory) {
+        return new NodeFacts(
+                Map.of(
+                        VcudaGrammar.CORE, Quantity.of(core),
+                        VcudaGrammar.MEMORY, Quantity.of(memory)),
+                Map.of());
+    }
+
+    private static PodRequest asking(long memory) {
+        var limits =
+                Map.of(
+                        VcudaGrammar.CORE, Quantity.of(1),
+                        VcudaGrammar.MEMORY, Quantity.of(memory));
+        return new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, limits, Map.of())));
+    }
+
+    private static GpuShare held(PodRequest request, NodeFacts node) {
+        return new VcudaGrammar().shareOn(request, node).share();
     }
 
     /** Neither a larger share nor a heavier model nor a longer allocation ever costs less. */
@@ -132,7 +136,7 @@ class RateRuleTest {
     private static long charge(
             RateRule rule, long compute, long memory, long weight, long seconds) {
         return GpuTime.accrued(
-                        rule.on(Pods.NODE_FACTS).rate(new GpuShare(compute, memory), weight),
+                        rule.on(TWO_GPUS).rate(new GpuShare(compute, memory), weight),
                         Instant.EPOCH,
                         Instant.EPOCH.plusSeconds(seconds))
                 .microGpuSeconds();
