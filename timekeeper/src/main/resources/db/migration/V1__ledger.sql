@@ -431,3 +431,26 @@ create table answered_request (
     unique (cluster, caller, key)
 );
 comment on column answered_request.digest is 'SHA-256 of what was asked: the same key with another content is an error';
+
+-- A correction that a replica was asked for that does not lead: the leader carries it out and writes the answer, and who asked takes it away.
+create table correction_request (
+    cluster      text        not null,
+    id           uuid        not null,
+    author       text        not null,
+    key          text        not null,
+    known        text,
+    budget       text        not null,
+    pod_uid      uuid        not null,
+    charged_from timestamptz not null,
+    charged_to   timestamptz not null,
+    rate         bigint      not null,
+    reason       text        not null,
+    asked_at     timestamptz not null default now(),
+    taken_at     timestamptz,
+    status       int,
+    answer       text,
+    primary key (cluster, id)
+);
+comment on column correction_request.known is 'the version of the pod that the author has read; null: whichever it is';
+comment on column correction_request.taken_at is 'when the leader began with it; null: it can still be withdrawn';
+comment on column correction_request.status is 'as HTTP has it; null: not answered yet';

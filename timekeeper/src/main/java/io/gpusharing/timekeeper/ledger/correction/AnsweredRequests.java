@@ -1,6 +1,5 @@
 package io.gpusharing.timekeeper.ledger.correction;
 
-import io.gpusharing.web.Caller;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -26,11 +25,11 @@ interface AnsweredRequests extends Repository<AnsweredRequest, UUID> {
      * @param digest of everything that makes two requests the same
      * @throws ResponseStatusException 422 if the key came with something else before
      */
-    default String once(Caller caller, String key, String digest, Supplier<String> work) {
+    default String once(String caller, String key, String digest, Supplier<String> work) {
         AnsweredRequest answered =
-                findByCallerAndKey(caller.name(), key)
-                        .orElseGet(() ->
-                                save(new AnsweredRequest(caller.name(), key, digest, work.get())));
+                findByCallerAndKey(caller, key)
+                        .orElseGet(
+                                () -> save(new AnsweredRequest(caller, key, digest, work.get())));
         if (!answered.digest.equals(digest)) {
             throw new ResponseStatusException(
                     HttpStatus.UNPROCESSABLE_CONTENT,

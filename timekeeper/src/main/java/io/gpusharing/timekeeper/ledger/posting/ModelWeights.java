@@ -30,6 +30,11 @@ public class ModelWeights {
         this.registry = registry;
     }
 
+    /** What they are, for whoever binds nothing. */
+    public Weights all() {
+        return weights;
+    }
+
     /** The weight of a node's GPUs for a pod that is bound at an instant. */
     Weight at(Instant bound, NodeFacts node) {
         Weight weight = weights.at(bound, node);

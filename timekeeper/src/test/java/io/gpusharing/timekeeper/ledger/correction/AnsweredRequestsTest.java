@@ -8,10 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
-import io.gpusharing.web.Caller;
 import java.time.Instant;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -47,11 +44,7 @@ class AnsweredRequestsTest {
     }
 
     private String answered(String caller, String key, String digest) {
-        return answered.once(
-                new Caller(caller, "", List.of(), Map.of()),
-                key,
-                digest,
-                () -> "answer " + done.incrementAndGet());
+        return answered.once(caller, key, digest, () -> "answer " + done.incrementAndGet());
     }
 
     /** Of whoever corrects a pod. */
