@@ -128,7 +128,14 @@ class WallsTest {
                     .mayOnlyAccessLayers("cluster", "leader")
                     .whereLayer("aggregated")
                     .mayOnlyAccessLayers(
-                            "budget", "leader", "reclaim", "statement", "usage", "web");
+                            "audit",
+                            "budget",
+                            "leader",
+                            "ledger",
+                            "reclaim",
+                            "statement",
+                            "usage",
+                            "web");
 
     @ArchTest
     static final ArchRule packagesHaveNoCyclicDependencies =

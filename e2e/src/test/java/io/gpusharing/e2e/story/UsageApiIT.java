@@ -18,6 +18,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.time.Instant;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -60,6 +64,15 @@ class UsageApiIT {
         Team.create(cluster, api, "sales");
         bind(api, "research", "edit", EDITOR);
         bind(api, "research", "view", "vera");
+        Installation.set(cluster, VALUE, "rbac-budgets.yaml");
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "clusterrolebinding",
+                        "treasurer",
+                        "--clusterrole=gpusharing-budget-admin",
+                        "--user=treasurer")
+                .orFail();
         cluster.kubectl().run("create", "serviceaccount", "robot", "--namespace=sales").orFail();
         cluster.kubectl()
                 .run(
@@ -298,19 +311,148 @@ class UsageApiIT {
     }
 
     private static Answer explained(String user, String namespace, String spec) {
+        return created(user, "Explanation", spec, "--namespace=" + namespace);
+    }
+
+    private static Answer created(String user, String kind, String spec, String... where) {
+        var words =
+                new ArrayList<>(
+                        List.of(
+                                "create",
+                                // Else kubectl wants to list all custom resource definitions first.
+                                "--validate=false",
+                                "-o",
+                                "json",
+                                "-f",
+                                "-"));
+        words.addAll(List.of(where));
         return cluster.kubectl()
                 .as(user, "system:authenticated")
                 .pipe(
-                        "{apiVersion: usage.gpusharing.io/v1alpha1, kind: Explanation, metadata: {name: why}, spec: %s}"
-                                .formatted(spec),
-                        "create",
-                        // Else kubectl wants to list all custom resource definitions first.
-                        "--validate=false",
-                        "--namespace=" + namespace,
-                        "-o",
-                        "json",
-                        "-f",
-                        "-");
+                        "{apiVersion: usage.gpusharing.io/v1alpha1, kind: %s, metadata: {name: asked}, spec: %s}"
+                                .formatted(kind, spec),
+                        words.toArray(String[]::new));
+    }
+
+    @Test
+    void whoMayEditANamespaceIsToldWhatAJobCostsAndWhetherTheBudgetLasts() {
+        String job =
+                "{manifest: {apiVersion: batch/v1, kind: Job, metadata: {name: would}, spec: {completions: 4, parallelism: 2, template: {spec: {containers: [{name: cuda, resources: {limits: {tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 16}}}]}}}}, for: 3h}";
+
+        assertThat(created(EDITOR, "Quote", job, "--namespace=research").orFail())
+                .contains(
+                        "4 pods, 2 at once, are charged as 1 GPU: 60.000 GPU-minutes an hour, 360.000 in all. The budget research has ",
+                        " left, and lasts: with what its pods hold now ");
+        assertThat(created(EDITOR, "Quote", job, "--namespace=sales").text())
+                .contains("cannot create resource \"quotes\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    {budget: research}                                                          | spec.pod is missing; a correction has budget, pod
+                    {budget: research, pod: UID, from: HELD, to: HELD, rate: 0, reason: x}      | from must be before to
+                    {budget: research, pod: UID, from: HELD, to: THEN, rate: 0.5, reason: x}    | rate is a whole number
+                    {budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: ''}     | spec.reason has 1 to 1024 characters
+                    {budget: research, pod: UID, from: HELD, to: "2099-01-01T00:00:00Z", rate: 0, reason: x} | correct up to there, and the rest when it is posted
+                    """)
+    void aCorrectionThatCannotBeMadeIsRefusedInWords(String spec, String problem) {
+        assertThat(created("treasurer", "Correction", Held.by("train").written(spec)).text())
+                .contains(problem);
+    }
+
+    /** What a running pod cost is posted by the hour; of one that has ended, at once. */
+    @Test
+    void whoMayAdministerBudgetsCorrectsWhatAPodWasCharged() {
+        var api = new Api(cluster.client());
+        pod(api, "research", "brief", 25);
+        await("it is charged")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(Held.names()).contains("brief"));
+        Held brief = Held.by("brief");
+        await("it has cost something")
+                .atMost(SOON)
+                .until(() -> Instant.now().isAfter(brief.since().plusSeconds(3)));
+        cluster.kubectl()
+                .run("delete", "pod", "brief", "--namespace=research", "--force")
+                .orFail();
+        await("it holds nothing any more")
+                .atMost(SOON)
+                .untilAsserted(() -> assertThat(Held.names()).doesNotContain("brief"));
+        String order =
+                brief.written(
+                        "{budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: the node was broken, idempotencyKey: node-7}");
+
+        for (int time = 1; time <= 2; time++) {
+            assertThat(created("treasurer", "Correction", order).orFail())
+                    .contains("\"author\": \"treasurer\"", "\"rate\": -250000");
+        }
+        assertThat(created("treasurer", "Correction", order.replace("broken", "away")).text())
+                .contains("was used for another request");
+        assertThat(
+                        created(
+                                        "treasurer",
+                                        "Correction",
+                                        brief.written(
+                                                "{budget: sales, pod: UID, from: HELD, to: THEN, rate: 0, reason: x}"))
+                                .text())
+                .contains("Nothing to correct: on budget sales");
+        assertThat(created("treasurer", "Correction", order, "--dry-run=server").text())
+                .contains("A correction cannot be tried");
+        assertThat(created(EDITOR, "Correction", order).text())
+                .contains("cannot create resource \"corrections\"");
+        assertThat(asked(cluster.kubectl(), "research", "statement").orFail())
+                .contains("the node was broken");
+    }
+
+    /** A pod of {@code research}, as the ledger has it. */
+    private record Held(String uid, Instant since) {
+
+        static Held by(String name) {
+            JsonNode usage =
+                    new JsonMapper()
+                            .readTree(
+                                    cluster.kubectl()
+                                            .run(
+                                                    "get",
+                                                    "podusage",
+                                                    name,
+                                                    "--namespace=research",
+                                                    "-o",
+                                                    "json")
+                                            .orFail());
+            return new Held(
+                    usage.at("/metadata/uid").asString(),
+                    Instant.parse(usage.at("/status/since").asString()));
+        }
+
+        static String names() {
+            return cluster.kubectl()
+                    .run("get", "podusages", "--namespace=research", "-o", "name")
+                    .text();
+        }
+
+        /** The spec of a correction of its first second. */
+        String written(String spec) {
+            return spec.replace("UID", uid)
+                    .replace("HELD", since.toString())
+                    .replace("THEN", since.plusSeconds(1).toString());
+        }
+    }
+
+    @Test
+    void administratorsSeeWhetherTheLedgerIsSound() {
+        // It is verified first when a replica has led for five minutes.
+        assertThat(cluster.kubectl().run("get", "verifications", "latest").text())
+                .containsAnyOf("The ledger was not verified yet", "SOUND");
+        assertThat(
+                        cluster.kubectl()
+                                .as(EDITOR, "system:authenticated")
+                                .run("get", "verifications", "latest")
+                                .text())
+                .contains("cannot get resource \"verifications\"");
     }
 
     @Test

@@ -35,6 +35,7 @@ class Discovery {
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
     private static final List<String> READ = List.of("get", "list");
+    private static final List<String> CREATE = List.of("create");
 
     private static final List<Kind> KINDS =
             List.of(
@@ -58,7 +59,24 @@ class Discovery {
                             true,
                             "Explanation",
                             "",
-                            List.of("create"),
+                            CREATE,
+                            Map.of()),
+                    new Kind("quotes", "quote", true, "Quote", "", CREATE, Map.of()),
+                    new Kind(
+                            "verifications",
+                            "verification",
+                            false,
+                            "LedgerVerification",
+                            "",
+                            READ,
+                            Map.of()),
+                    new Kind(
+                            "corrections",
+                            "correction",
+                            false,
+                            "Correction",
+                            "",
+                            CREATE,
                             Map.of()));
 
     /**

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.aggregated;
 
-import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
+import io.gpusharing.timekeeper.statement.Manifests;
 import io.gpusharing.timekeeper.statement.PlacementAnswers;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.web.Caller;
@@ -11,20 +11,14 @@ import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.http.converter.HttpMessageNotReadableException;
-import org.springframework.http.server.ServletServerHttpRequest;
 import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * {@code kubectl create -f explanation.yaml -o yaml}: where a pod is or why it waits, and whether
@@ -37,26 +31,12 @@ class Explanations {
 
     private static final int USUAL_NODES = 5;
 
-    private static final JsonMapper JSON =
-            JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
-
+    private final Manifests manifests;
     private final PlacementAnswers answers;
 
-    Explanations(PlacementAnswers answers) {
+    Explanations(Manifests manifests, PlacementAnswers answers) {
+        this.manifests = manifests;
         this.answers = answers;
-    }
-
-    /** A question; the status that it may have is not looked at. */
-    @JsonIgnoreProperties("status")
-    record Asked(
-            @Nullable String apiVersion,
-            @Nullable String kind,
-            @Nullable JsonNode metadata,
-            @Nullable Spec spec) {
-
-        private @Nullable String namespace() {
-            return metadata == null ? null : metadata.path("namespace").asString(null);
-        }
     }
 
     /**
@@ -75,42 +55,19 @@ class Explanations {
         }
     }
 
-    /** The question with its answer. */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Answered(
-            String apiVersion,
-            String kind,
-            @Nullable JsonNode metadata,
-            Spec spec,
-            Explanation status) {}
-
     /** Explains. */
     @PostMapping("/namespaces/{namespace}/explanations")
     ResponseEntity<Object> create(
             @PathVariable String namespace, Authentication who, HttpServletRequest request)
             throws IOException {
-        Asked asked = answers.read(request, body -> asked(body, request));
-        if (asked.namespace() != null && !asked.namespace().equals(namespace)) {
-            throw new ResponseStatusException(
-                    HttpStatus.BAD_REQUEST,
-                    "metadata.namespace is %s, and the question is about %s"
-                            .formatted(asked.namespace(), namespace));
-        }
-        Spec spec = asked.spec();
+        Asked<Spec> asked = manifests.read(request, body -> Asked.read(body, Spec.class, request));
+        Spec spec = asked.of(namespace);
         if (spec == null || (spec.pod() == null) == (spec.manifest() == null)) {
             throw new ResponseStatusException(
                     HttpStatus.UNPROCESSABLE_CONTENT,
                     "spec names a pod, or has a manifest, for instance spec: {pod: train-1}");
         }
-        return ResponseEntity.status(HttpStatus.CREATED)
-                .contentType(MediaType.APPLICATION_JSON)
-                .body(
-                        new Answered(
-                                Discovery.API_VERSION,
-                                "Explanation",
-                                asked.metadata(),
-                                spec,
-                                explained(namespace, spec, Callers.of(who))));
+        return asked.answered("Explanation", spec, explained(namespace, spec, Callers.of(who)));
     }
 
     private Explanation explained(String namespace, Spec spec, Caller caller) throws IOException {
@@ -119,20 +76,5 @@ class Explanations {
         return manifest == null
                 ? answers.ofPod(namespace, String.valueOf(spec.pod()), nodes, caller)
                 : answers.ofManifest(namespace, manifest::toString, nodes, caller);
-    }
-
-    /** What cannot be read is said in the words of everywhere else. */
-    private static Asked asked(String body, HttpServletRequest request) {
-        try {
-            Asked asked = JSON.readValue(body, Asked.class);
-            if (asked != null) {
-                return asked;
-            }
-        } catch (JacksonException e) {
-            throw new HttpMessageNotReadableException(
-                    "no Explanation", e, new ServletServerHttpRequest(request));
-        }
-        throw new HttpMessageNotReadableException(
-                "no Explanation", new ServletServerHttpRequest(request));
     }
 }

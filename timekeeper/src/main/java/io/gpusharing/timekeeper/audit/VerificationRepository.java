@@ -9,7 +9,11 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** What the last verification found, for every replica that is asked, and for the next one. */
 @Repository
-class VerificationRepository {
+public class VerificationRepository {
+
+    /** What whoever asks too early is told. */
+    public static final String NONE_YET =
+            "The ledger was not verified yet: that is done five minutes after a replica begins to lead, and then every hour; the command verify does it at once";
 
     private final ClusterDatabase database;
     private final JsonMapper json;
@@ -33,7 +37,7 @@ class VerificationRepository {
     }
 
     /** Empty until the first verification has ended. */
-    Optional<Verification.Report> read() {
+    public Optional<Verification.Report> read() {
         return database.sql("select report from verification where cluster = :cluster")
                 .query(String.class)
                 .optional()

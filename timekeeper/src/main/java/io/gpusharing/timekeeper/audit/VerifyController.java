@@ -32,8 +32,7 @@ class VerifyController {
                         .read()
                         .orElseThrow(() ->
                                 new ResponseStatusException(
-                                        HttpStatus.NOT_FOUND,
-                                        "The ledger was not verified yet: that is done five minutes after a replica begins to lead, and then every hour; the command verify does it at once"));
+                                        HttpStatus.NOT_FOUND, VerificationRepository.NONE_YET));
         long age = Math.max(0, Duration.between(last.at(), clock.instant()).toSeconds());
         return ResponseEntity.ok().header(HttpHeaders.AGE, String.valueOf(age)).body(last);
     }

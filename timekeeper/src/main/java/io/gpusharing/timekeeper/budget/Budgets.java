@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget;
 
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.budget.RateRule;
 import io.gpusharing.timekeeper.budget.account.Account;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
@@ -49,6 +50,7 @@ public class Budgets implements RateSource, LedgerListener {
     private final List<Consumer<Set<String>>> listeners = new CopyOnWriteArrayList<>();
     private final Map<String, BudgetState> states = new ConcurrentHashMap<>();
     private volatile boolean settled;
+    private volatile Map<String, Fixed> quotas = Map.of();
 
     /** The grants there are: budget by uid; null until they are known. */
     private @Nullable Map<String, String> granted;
@@ -103,6 +105,13 @@ public class Budgets implements RateSource, LedgerListener {
         return states.values().stream().filter(state -> state.paysFor(namespace)).findFirst();
     }
 
+    /** How what a pod of a namespace holds becomes a rate now. Any thread may ask. */
+    public RateRule rule(String namespace) {
+        return ofNamespace(namespace)
+                .map(state -> RateRule.of(state.spec().share(), quotas.get(namespace)))
+                .orElse(RateRule.DEFAULT);
+    }
+
     /**
      * Calls back with the names of the budgets whose state has changed, or that have gone, in the
      * ledger writer's thread. Listeners must be quick.
@@ -141,6 +150,7 @@ public class Budgets implements RateSource, LedgerListener {
 
     /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
     public void quotas(Map<String, Fixed> byNamespace) {
+        quotas = byNamespace;
         payers.quotas(byNamespace, now());
         noteMissingQuotas();
     }

@@ -29,7 +29,7 @@ import org.springframework.stereotype.Component;
  * it.
  */
 @Component
-public class ClusterWatch implements SmartLifecycle, OfferedGpus {
+public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
@@ -77,6 +77,11 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus {
     @Override
     public synchronized Optional<List<Map<String, Quantity>>> offered() {
         return nodes == null ? Optional.empty() : nodes.offered();
+    }
+
+    @Override
+    public synchronized List<NodeFacts> nodes() {
+        return nodes == null ? List.of() : nodes.present();
     }
 
     private synchronized void watch() {

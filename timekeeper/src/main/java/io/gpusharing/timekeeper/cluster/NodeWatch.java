@@ -60,6 +60,15 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
                 : Optional.empty();
     }
 
+    /** What is known of each node that is there; empty until all are known. */
+    List<NodeFacts> present() {
+        return informer.hasSynced()
+                ? informer.objects().list().stream()
+                        .flatMap(node -> view.node(node.getMetadata().getName()).stream())
+                        .toList()
+                : List.of();
+    }
+
     /** Asks for a node that a pod was bound to before the watch reported it. */
     void fetch(String name) {
         try {

@@ -25,9 +25,11 @@ import org.springframework.web.bind.annotation.RestController;
 class PlacementController {
 
     private final PlacementAnswers answers;
+    private final Manifests manifests;
 
-    PlacementController(PlacementAnswers answers) {
+    PlacementController(PlacementAnswers answers, Manifests manifests) {
         this.answers = answers;
+        this.manifests = manifests;
     }
 
     /**
@@ -81,7 +83,7 @@ class PlacementController {
             throws IOException {
         return answers.ofManifest(
                 namespace,
-                () -> answers.read(request, Function.identity()),
+                () -> manifests.read(request, Function.identity()),
                 nodes,
                 Callers.of(who));
     }

@@ -8,10 +8,21 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.timekeeper.allocation.Weights;
+import io.gpusharing.timekeeper.allocation.Weights.OfModel;
+import io.gpusharing.timekeeper.audit.VerificationRepository;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.cluster.GpuNodes;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
+import io.gpusharing.timekeeper.ledger.posting.ModelWeights;
+import io.gpusharing.timekeeper.statement.Manifests;
 import io.gpusharing.timekeeper.statement.PodCharges;
+import io.gpusharing.timekeeper.statement.QuoteAnswers;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.gpusharing.timekeeper.usage.MeasuredUse;
 import io.gpusharing.timekeeper.web.TrustBundle;
@@ -20,12 +31,14 @@ import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.web.testing.ClientAuthority;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Clock;
@@ -34,6 +47,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.StreamSupport;
@@ -89,8 +103,14 @@ class UsageApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Test.*|Explanations|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
-    @Import({PodCharges.class, MeasuredUse.class})
+                                    ".*(Test.*|Explanations|OrderedCorrections|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
+    @Import({
+        PodCharges.class,
+        MeasuredUse.class,
+        Manifests.class,
+        QuoteAnswers.class,
+        VerificationRepository.class
+    })
     static class Application {
 
         // Other tests go on with it.
@@ -117,6 +137,36 @@ class UsageApiHttpTest {
         @Bean
         Budgets budgets(Clock clock) {
             return TestBudgets.on(DATABASE, Duration.ofHours(1), clock);
+        }
+
+        @Bean
+        RequestGrammars grammars() {
+            return RequestGrammars.of(RequestGrammars.names(), List.of());
+        }
+
+        /** An H200 costs twice an A30. */
+        @Bean
+        ModelWeights weights() {
+            return new ModelWeights(
+                    new Weights(
+                            1_000_000,
+                            List.of(
+                                    new OfModel("A30", 1_000_000, Instant.EPOCH),
+                                    new OfModel("H200", 2_000_000, Instant.EPOCH))),
+                    new SimpleMeterRegistry());
+        }
+
+        @Bean
+        GpuNodes nodes() {
+            return () -> List.of(node("H200"), node("A30"), node("A30"));
+        }
+
+        private static NodeFacts node(String model) {
+            return new NodeFacts(
+                    Map.of(
+                            VcudaGrammar.CORE, Quantity.of(100),
+                            VcudaGrammar.MEMORY, Quantity.of(96)),
+                    Map.of("nvidia.com/gpu.product", model));
         }
 
         @Bean
@@ -229,6 +279,25 @@ class UsageApiHttpTest {
     private static HttpResponse<String> askAt(
             int port, @Nullable ServerIdentity client, String user, String path, String... headers)
             throws IOException, InterruptedException {
+        return send(port, client, user, path, null, headers);
+    }
+
+    private static HttpResponse<String> post(String user, String path, String body)
+            throws IOException, InterruptedException {
+        return send(port(1), proxy, user, path, body, "Content-Type", "application/json");
+    }
+
+    /**
+     * @param body null for none
+     */
+    private static HttpResponse<String> send(
+            int port,
+            @Nullable ServerIdentity client,
+            String user,
+            String path,
+            @Nullable String body,
+            String... headers)
+            throws IOException, InterruptedException {
         var tls =
                 SslBundle.of(
                                 new PemSslStoreBundle(
@@ -245,6 +314,9 @@ class UsageApiHttpTest {
         }
         if (headers.length > 0) {
             request.headers(headers);
+        }
+        if (body != null) {
+            request.POST(BodyPublishers.ofString(body));
         }
         try (HttpClient http = HttpClient.newBuilder().sslContext(tls).build()) {
             return http.send(request.build(), BodyHandlers.ofString());
@@ -321,6 +393,99 @@ class UsageApiHttpTest {
                 ask(proxy, "ada", API + "/namespaces/team-a/podusages/none"),
                 404,
                 "podusages.usage.gpusharing.io \"none\" not found");
+    }
+
+    private static final String HALF =
+            "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"half\"}, \"spec\": {\"containers\": [{\"name\": \"cuda\", \"resources\": {\"limits\": {\"tencent.com/vcuda-core\": 50, \"tencent.com/vcuda-memory\": 24}}}]}}";
+
+    private static String quote(String spec) {
+        return "{\"apiVersion\": \"usage.gpusharing.io/v1alpha1\", \"kind\": \"Quote\", \"metadata\": {\"name\": \"would\"}, \"spec\": %s}"
+                .formatted(spec);
+    }
+
+    @Test
+    void whoMayMakePodsIsToldWhatTheyWouldCostOnEachModel() throws Exception {
+        HttpResponse<String> answer =
+                post(
+                        "ada",
+                        API + "/namespaces/team-a/quotes",
+                        quote("{\"manifest\": %s, \"for\": \"3h\"}".formatted(HALF)));
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
+        JsonNode quoted = JSON.readTree(answer.body());
+        assertThat(quoted.path("kind").asString()).isEqualTo("Quote");
+        assertThat(quoted.at("/metadata/name").asString()).isEqualTo("would");
+        assertThat(quoted.at("/spec/for").asString()).isEqualTo("3h");
+        assertThat(quoted.at("/status/summary").asString())
+                .isEqualTo(
+                        "1 pod is charged as 0.5 to 1 GPU, by the node: up to 60.000 GPU-minutes an hour, 180.000 in all. No budget pays for the namespace");
+        assertThat(quoted.at("/status/prices"))
+                .extracting(it -> it.path("model").asString() + " " + it.path("gpus").asString())
+                .containsExactly("H200 1", "A30 0.5");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            textBlock =
+                    """
+                    {"manifest": {"kind": "Pod"}, "untill": "3h"}    | 422 | There is no field untill
+                    {"for": "3h"}                                    | 422 | spec has a manifest
+                    {"manifest": null}                               | 422 | spec has a manifest
+                    {"manifest": {"kind": "Secret"}}                 | 422 | kind is Secret; use Pod, or
+                    {"manifest": {"kind": "Pod"}, "for": "soon"}     | 422 | "soon" is no length of time; write for instance 90m
+                    {"manifest": {"kind": "DaemonSet", "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}} | 422 | a pod on each node
+                    """)
+    void whatCannotBeQuotedIsSaid(String spec, int code, String problem) throws Exception {
+        isStatus(post("ada", API + "/namespaces/team-a/quotes", quote(spec)), code, problem);
+    }
+
+    @Test
+    void nobodyElseIsQuotedAnythingAndNobodyTooMuch() throws Exception {
+        String spec = quote("{\"manifest\": %s}".formatted(HALF));
+
+        isStatus(
+                post("ada", API + "/namespaces/team-b/quotes", spec),
+                403,
+                "cannot create resource \"quotes\"");
+        isStatus(
+                post(
+                        "ada",
+                        API + "/namespaces/team-a/quotes",
+                        spec.replace("\"would\"", "\"would\", \"namespace\": \"team-b\"")),
+                400,
+                "metadata.namespace is team-b, and the question is about team-a");
+        isStatus(
+                post("ada", API + "/namespaces/team-a/quotes", " ".repeat(200_000) + spec),
+                413,
+                "128 KiB at most");
+    }
+
+    @Test
+    void administratorsSeeWhetherTheLedgerIsSound() throws Exception {
+        isStatus(ask(proxy, "ada", API + "/verifications/latest"), 403);
+        isStatus(ask(proxy, "admin", API + "/verifications/first"), 404, "there is latest alone");
+        isStatus(ask(proxy, "admin", API + "/verifications/latest"), 404, "not verified yet");
+        assertThat(answered("admin", API + "/verifications").path("items")).isEmpty();
+
+        DATABASE.rows()
+                .sql(
+                        """
+                        insert into verification (cluster, report) values (:cluster,
+                            '{"at": "2026-11-27T08:00:00Z", "entries": 12, "differences": [{"kind": "period", "where": "a", "stored": "1", "recomputed": "2"}]}')
+                        returning cluster
+                        """)
+                .query(String.class)
+                .single();
+        JsonNode status = answered("admin", API + "/verifications/latest").path("status");
+        assertThat(status.path("sound").asBoolean()).isFalse();
+        assertThat(status.path("entries").asInt()).isEqualTo(12);
+        assertThat(status.at("/differences/0/where").asString()).isEqualTo("a");
+        assertThat(
+                        answered("admin", API + "/verifications", "Accept", TABLE)
+                                .at("/rows/0/cells")
+                                .toString())
+                .isEqualTo("[\"latest\",\"false\",\"2026-11-27T08:00:00Z\",\"1\",\"12\"]");
     }
 
     @Test

@@ -21,6 +21,7 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
+import io.gpusharing.timekeeper.cluster.GpuNodes;
 import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
 import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
 import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
@@ -152,6 +153,11 @@ class ApiHttpTest {
         @Bean(destroyMethod = "")
         DataSource dataSource() {
             return DATABASE.dataSource();
+        }
+
+        @Bean
+        GpuNodes nodes() {
+            return List::of;
         }
 
         @Bean
