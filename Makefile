@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli test workflows chaos bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives test workflows chaos bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
@@ -59,6 +59,10 @@ images: prerequisites .run/built ## The images, as archives in .run/images; REGI
 cli: prerequisites .run/built ## The plugin kubectl gpusharing, in .run/cli: put that folder on your PATH
 	@rm -rf .run/cli
 	@cli/assemble cli/target/gpusharing-cli-*.jar .run/cli
+
+cli-archives: cli ## The same for other machines, in .run/archives; URL=… (from where they will be served) makes manifests for krew
+	@rm -rf .run/archives
+	@cli/archive .run/cli .run/archives $(URL)
 
 load: ## Bring the images to TO=containerd, kind, k3s or registry
 	@tools/images load "$(TO)"

@@ -9,8 +9,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * Answers with one budget while the plugin is put together, so that the training run of the AOT
- * cache goes through TLS as real ones do. Started from source, and no part of the plugin.
+ * Answers what commands ask while the plugin is put together, so that the training run of the AOT
+ * cache goes through TLS and reads objects as real ones do. Started from source, and no part of the plugin.
  *
  * <p>Arguments: a PKCS#12 key store, its password, a file to write the port to.
  */
@@ -30,6 +30,41 @@ class TrainingApiServer {
                   "from": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"}]}}]}
             """;
 
+    private static final String POD =
+            """
+            {"kind": "Pod", "apiVersion": "v1", "metadata": {"namespace": "training", "name": "training", "uid": "1"},
+             "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}, "status": {"phase": "Running"}}
+            """;
+
+    private static final String STATEMENT =
+            """
+            {"budget": "training", "from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z", "opening": 0,
+             "changes": [{"at": "2026-01-01T00:00:00Z", "kind": "Allowance", "source": "allowance", "amount": 3600000000}],
+             "used": 60000000, "closing": 3540000000, "namespaces": {"training": 60000000},
+             "lines": [{"kind": "Running", "from": "2026-01-01T00:00:00Z", "to": "2026-01-01T00:01:00Z",
+                        "namespace": "training", "pod": "1", "podName": "training", "used": 60000000}]}
+            """;
+
+    private static final String POD_USAGES =
+            """
+            {"metadata": {}, "items": [{
+              "metadata": {"namespace": "training", "name": "training", "uid": "1"},
+              "status": {"node": "n1", "budget": "training", "gpus": "0.5", "since": "2026-01-01T00:00:00Z", "chargedMinutes": "1.000"}}]}
+            """;
+
+    /** By the last part of what is asked; a list of nothing for anything else. */
+    private static String answer(String path) {
+        return switch (path.substring(path.lastIndexOf('/') + 1)) {
+            case "gpubudgets" -> BUDGETS;
+            case "training" -> POD;
+            case "statement" -> STATEMENT;
+            case "waste", "evictions" -> "[]";
+            case "podusages" -> POD_USAGES;
+            case "explanations" -> "{\"status\": {\"summary\": \"It is bound to n1\", \"details\": []}}";
+            default -> "{\"items\": []}";
+        };
+    }
+
     public static void main(String[] args) throws Exception {
         KeyStore store = KeyStore.getInstance(Path.of(args[0]).toFile(), args[1].toCharArray());
         KeyManagerFactory keys =
@@ -43,7 +78,7 @@ class TrainingApiServer {
         server.createContext(
                 "/",
                 exchange -> {
-                    byte[] answer = BUDGETS.getBytes();
+                    byte[] answer = answer(exchange.getRequestURI().getPath()).getBytes();
                     exchange.getResponseHeaders().add("Content-Type", "application/json");
                     exchange.sendResponseHeaders(200, answer.length);
                     exchange.getResponseBody().write(answer);

@@ -1,15 +1,19 @@
 package io.gpusharing.cli;
 
 import io.gpusharing.cli.budget.BudgetsCommand;
+import io.gpusharing.cli.budget.GrantCommand;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.explain.ExplainCommand;
+import io.gpusharing.cli.explain.QuoteCommand;
 import io.gpusharing.cli.inspect.GpushareCommand;
 import io.gpusharing.cli.inspect.InspectCommand;
+import io.gpusharing.cli.ledger.CorrectCommand;
 import io.gpusharing.cli.ledger.EvictionsCommand;
 import io.gpusharing.cli.ledger.StatementCommand;
 import io.gpusharing.cli.ledger.TopCommand;
+import io.gpusharing.cli.ledger.VerifyCommand;
 import io.gpusharing.cli.ledger.WasteCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -50,10 +54,14 @@ public final class Program {
                                 .addSubcommand(new BudgetsCommand(console, clock))
                                 .addSubcommand(new InspectCommand(console))
                                 .addSubcommand(new ExplainCommand(console))
+                                .addSubcommand(new QuoteCommand(console, clock))
                                 .addSubcommand(new TopCommand(console, clock))
                                 .addSubcommand(new StatementCommand(console))
                                 .addSubcommand(new WasteCommand(console))
                                 .addSubcommand(new EvictionsCommand(console))
+                                .addSubcommand(new GrantCommand(console, clock))
+                                .addSubcommand(new CorrectCommand(console))
+                                .addSubcommand(new VerifyCommand(console, clock))
                                 .addSubcommand(new VersionCommand(console));
         commands.getCommandSpec().version(VersionCommand.TEXT);
         commands.getSubcommands()

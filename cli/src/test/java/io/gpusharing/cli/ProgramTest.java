@@ -139,7 +139,7 @@ class ProgramTest {
         assertThat(completed("budgets", "-o", "j").out()).isEqualTo("json\n:4\n");
         assertThat(completed("").out())
                 .isEqualTo(
-                        "budgets\nevictions\nexplain\ninspect\nstatement\ntop\nversion\nwaste\n:4\n");
+                        "budgets\ncorrect\nevictions\nexplain\ngrant\ninspect\nquote\nstatement\ntop\nverify\nversion\nwaste\n:4\n");
     }
 
     @Test
@@ -173,6 +173,8 @@ class ProgramTest {
                                        much, and to whom.
                           explain    Where a pod is, or why it waits, was lowered or evicted, and what
                                        would fit instead; -o wide says it of every GPU.
+                          quote      What the pods of a manifest would cost, whether the budget lasts
+                                       for them, and what happens to them when it is used up.
                           top        Who holds GPUs now, and how much of that was idle while it was
                                        watched, most idle first.
                           statement  Where the time of a budget went: what was left, what was added,
@@ -181,6 +183,12 @@ class ProgramTest {
                                        first.
                           evictions  Which pods of a budget's namespaces were evicted and for whom,
                                        latest first; -o wide says why.
+                          grant      Gives a budget GPU-minutes on top of its own: makes a GpuGrant,
+                                       which cannot be changed.
+                          correct    Says what a span of a pod should have been charged; the difference
+                                       becomes entries of the ledger, under your name.
+                          verify     Whether what is stored beside the ledger's entries is what they
+                                       add up to, as the last hourly verification found it.
                           version    Says which release this is.
                         """);
     }

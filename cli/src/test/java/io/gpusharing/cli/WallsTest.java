@@ -40,7 +40,7 @@ class WallsTest {
                     .whereLayer("ledger")
                     .mayOnlyAccessLayers("console", "cluster", "budget")
                     .whereLayer("explain")
-                    .mayOnlyAccessLayers("console", "cluster")
+                    .mayOnlyAccessLayers("console", "cluster", "budget")
                     .whereLayer("inspect")
                     .mayOnlyAccessLayers("console", "cluster");
 

@@ -6,6 +6,10 @@ public enum Kind {
             "gpubudgets",
             "ask an administrator for the cluster role gpusharing-budget-reader",
             "GPUSharing is not installed in this cluster"),
+    GPUGRANTS(
+            "gpugrants",
+            "ask an administrator for the cluster role gpusharing-budget-admin",
+            "GPUSharing is not installed in this cluster"),
     GPUNODES(
             "gpunodes",
             "ask an administrator for the cluster role gpusharing-gpunode-reader",

@@ -16,6 +16,7 @@ import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.cluster.NotAllowed;
 import io.gpusharing.cli.cluster.NotAnswered;
 import io.gpusharing.cli.cluster.NotInstalled;
+import io.gpusharing.cli.cluster.UsageQuestion;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
@@ -23,17 +24,8 @@ import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.cli.explain.Placement.Gpu;
 import io.gpusharing.cli.explain.Placement.Node;
-import io.gpusharing.kubernetes.ManifestReader;
-import io.gpusharing.kubernetes.ManifestReader.ManifestException;
-import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.grammar.RequestGrammars;
-import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -123,47 +115,20 @@ public final class ExplainCommand implements Runnable {
         answer(cluster, namespace, Map.of("pod", name, "nodes", nodes), () -> saysItself(pod));
     }
 
-    private void explain(Cluster cluster, Path file) {
-        var grammars = RequestGrammars.of(RequestGrammars.names(), List.of());
-        var manifests = new ManifestReader(grammars);
-        String text = text(file);
-        Map<?, ?> manifest;
-        try {
-            manifest = manifests.object(text);
-        } catch (ManifestException e) {
-            throw new Failure(file + ": " + e.getMessage());
-        }
-        String written =
-                manifest.get("metadata") instanceof Map<?, ?> metadata
-                                && metadata.get("namespace") instanceof String named
-                        ? named
-                        : null;
-        String there = namespace.in(cluster, written);
+    private void explain(Cluster cluster, Path path) {
+        ManifestFile file = ManifestFile.read(path);
+        String there = file.namespace(namespace, cluster);
         answer(
                 cluster,
                 there,
-                Map.of("manifest", manifest, "nodes", nodes),
+                Map.of("manifest", file.object(), "nodes", nodes),
                 () -> {
-                    try {
-                        Pod pod = manifests.read(text, there, null, Instant.EPOCH);
-                        PodRequest request = ResourceReader.request(pod.getSpec(), grammars::reads);
-                        return request.asksFor(grammars::reads)
-                                ? "It is legal, and asks for " + request.stamp(grammars::reads)
-                                : "It asks for no GPU";
-                    } catch (ManifestException e) {
-                        throw new Failure(String.valueOf(e.getMessage()));
-                    }
+                    PodRequest request = file.request(there);
+                    return request.asksFor(ManifestFile.GRAMMARS::reads)
+                            ? "It is legal, and asks for "
+                                    + request.stamp(ManifestFile.GRAMMARS::reads)
+                            : "It asks for no GPU";
                 });
-    }
-
-    private static String text(Path file) {
-        try {
-            return file.toString().equals("-")
-                    ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
-                    : Files.readString(file);
-        } catch (IOException e) {
-            throw new Failure("Cannot read %s: %s".formatted(file, e));
-        }
     }
 
     /** What its phase says, or what the cluster's scheduler, or ours, has written on it. */
@@ -195,7 +160,7 @@ public final class ExplainCommand implements Runnable {
     private void answer(
             Cluster cluster, String namespace, Map<String, Object> spec, Supplier<String> without) {
         try {
-            show(asked(cluster, namespace, spec));
+            show(UsageQuestion.answer(cluster, namespace, "explanations", "Explanation", spec));
         } catch (NotAnswered | NotInstalled | NotAllowed e) {
             if (!isForPeople()) {
                 throw e;
@@ -203,23 +168,6 @@ public final class ExplainCommand implements Runnable {
             console.out().println(without.get());
             console.note("Where it would fit only the timekeeper knows. " + e.getMessage());
         }
-    }
-
-    private static JsonNode asked(Cluster cluster, String namespace, Map<String, Object> spec) {
-        String answer =
-                cluster.post(
-                        "/apis/usage.gpusharing.io/v1alpha1/namespaces/%s/explanations"
-                                .formatted(URLEncoder.encode(namespace, StandardCharsets.UTF_8)),
-                        JSON.writeValueAsString(
-                                Map.of(
-                                        "apiVersion",
-                                        "usage.gpusharing.io/v1alpha1",
-                                        "kind",
-                                        "Explanation",
-                                        "spec",
-                                        spec)),
-                        "ask whoever administers the namespace for the role edit or admin there");
-        return JSON.readTree(answer).path("status");
     }
 
     private void show(JsonNode answer) {

@@ -1,4 +1,4 @@
-/** Why a pod waits, and whether one would fit. */
+/** Why a pod waits; whether one would fit, and what it would cost. */
 @NullMarked
 package io.gpusharing.cli.explain;
 

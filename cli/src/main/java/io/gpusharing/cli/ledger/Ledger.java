@@ -57,6 +57,20 @@ final class Ledger {
         return pages;
     }
 
+    /** What the last verification found. */
+    record Verified(VerifyCommand.Report status) {}
+
+    /** Whether it is sound. */
+    VerifyCommand.Report verification() {
+        return JSON.readValue(
+                        cluster.get(
+                                        API + "verifications/latest",
+                                        "ask an administrator for the cluster role gpusharing-usage-admin")
+                                .body(),
+                        Verified.class)
+                .status();
+    }
+
     /** Pods that hold GPUs now. */
     record PodUsages(Continued metadata, List<PodUsage> items) {}
 

@@ -1,0 +1,175 @@
+package io.gpusharing.cli.budget;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.cli.cluster.Cluster;
+import io.gpusharing.cli.cluster.ClusterOptions;
+import io.gpusharing.cli.cluster.Kind;
+import io.gpusharing.cli.console.Console;
+import io.gpusharing.cli.console.Failure;
+import io.gpusharing.cli.console.When;
+import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.GpuGrant;
+import java.net.HttpURLConnection;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Gives a budget more time: makes a {@code GpuGrant}. */
+@Command(
+        name = "grant",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Gives a budget GPU-minutes on top of its own: makes a GpuGrant, which cannot be changed.",
+            "kubectl delete gpugrant NAME takes away what is left of it."
+        })
+public final class GrantCommand implements Runnable {
+
+    /** What is longer the API server refuses: a name has 253 characters. */
+    private static final int MOST_OF_NAME = 200;
+
+    @Mixin private final ClusterOptions options = new ClusterOptions();
+
+    @Parameters(index = "0", paramLabel = "BUDGET", description = "Name of the GpuBudget.")
+    private String budget = "";
+
+    @Parameters(
+            index = "1",
+            paramLabel = "MINUTES",
+            description = "Minutes of one whole GPU, for instance 300 or 0.5.")
+    private String minutes = "";
+
+    @Option(
+            names = "--reason",
+            required = true,
+            paramLabel = "TEXT",
+            description = "For whoever reads the ledger later.")
+    private String reason = "";
+
+    @Option(
+            names = "--not-before",
+            paramLabel = "WHEN",
+            description = "2026-12-01 or 2026-12-01T12:00:00Z, in UTC; at once without it.")
+    private @Nullable String notBefore;
+
+    @Option(
+            names = "--expires-at",
+            paramLabel = "WHEN",
+            description =
+                    "First instant at which it does not count; the end of the period without it.")
+    private @Nullable String expiresAt;
+
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            description = "Of the GpuGrant, so that a script that runs again grants nothing again.")
+    private @Nullable String name;
+
+    private final Console console;
+    private final Clock clock;
+
+    public GrantCommand(Console console, Clock clock) {
+        this.console = console;
+        this.clock = clock;
+    }
+
+    @Override
+    public void run() {
+        GpuTime amount = amount();
+        Instant from = notBefore == null ? null : When.read("--not-before", notBefore);
+        Instant until = expiresAt == null ? null : When.read("--expires-at", expiresAt);
+        // Parts of a second are cut off.
+        if (until != null && !until.truncatedTo(ChronoUnit.SECONDS).isAfter(clock.instant())) {
+            throw new Failure(
+                    "--expires-at is %s, which has passed, so that nothing would be granted"
+                            .formatted(until));
+        }
+        GpuGrant grant = grant(from, until);
+        try (Cluster cluster = options.connect()) {
+            requireBudget(cluster);
+            GpuGrant made = cluster.ask("create", Kind.GPUGRANTS, client -> created(client, grant));
+            if (!grant.getSpec().equals(made.getSpec())) {
+                throw new Failure(
+                        "There is another gpugrant %s already, and it cannot be changed; give it another --name"
+                                .formatted(made.getMetadata().getName()));
+            }
+            console.out()
+                    .println(
+                            "gpugrant/%s: %s has %s GPU-minutes more%s%s"
+                                    .formatted(
+                                            made.getMetadata().getName(),
+                                            budget,
+                                            amount.minutes(),
+                                            from == null ? "" : " from " + from + " on",
+                                            until == null ? "" : ", until " + until));
+        }
+    }
+
+    /**
+     * This one, or the one of its name that is there: of a script, or because an answer was lost.
+     */
+    private static GpuGrant created(KubernetesClient client, GpuGrant grant) {
+        try {
+            return client.resource(grant).create();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+            return client.resource(grant).get();
+        }
+    }
+
+    private GpuTime amount() {
+        try {
+            GpuTime amount = GpuTime.ofMinutes(minutes);
+            if (amount.isPositive()) {
+                return amount;
+            }
+        } catch (IllegalArgumentException e) {
+            throw new Failure("MINUTES: " + e.getMessage());
+        }
+        throw new Failure(
+                "MINUTES is above 0, not %s; to take time away, lower the budget"
+                        .formatted(minutes));
+    }
+
+    /** Its name is chosen here, so that it is one grant however often it is sent. */
+    private GpuGrant grant(@Nullable Instant from, @Nullable Instant until) {
+        String own =
+                budget.substring(0, Math.min(budget.length(), MOST_OF_NAME))
+                        + "-"
+                        + UUID.randomUUID().toString().substring(0, 8);
+        var grant = new GpuGrant();
+        grant.setMetadata(new ObjectMetaBuilder().withName(name == null ? own : name).build());
+        grant.setSpec(
+                new GpuGrant.Spec(
+                        budget,
+                        minutes,
+                        reason,
+                        from == null ? null : from.toString(),
+                        until == null ? null : until.toString()));
+        return grant;
+    }
+
+    /** A grant to none would wait for one of that name. */
+    private void requireBudget(Cluster cluster) {
+        GpuBudget found =
+                cluster.ask(
+                        "get",
+                        Kind.GPUBUDGETS,
+                        client -> client.resources(GpuBudget.class).withName(budget).get());
+        if (found == null) {
+            throw new Failure(
+                    "There is no GpuBudget %s; kubectl gpusharing budgets -A shows all"
+                            .formatted(budget));
+        }
+    }
+}
