@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
@@ -62,7 +61,7 @@ public final class CdiFolder {
 
         JsonArray variables = DriverEdits.list(edits, "env");
         new TreeMap<>(environment).forEach((name, value) -> variables.add(name + "=" + value));
-        DriverEdits.list(edits, "mounts").add(mount(shareFile));
+        DriverEdits.mount(edits, shareFile, "/run/gpusharing/share.json");
 
         var named = new JsonObject();
         named.addProperty("name", device.name());
@@ -74,16 +73,6 @@ public final class CdiFolder {
         specification.addProperty("kind", CdiDevice.KIND);
         specification.add("devices", devices);
         AtomicFile.write(file(device), specification.toString(), "rw-------");
-    }
-
-    private static JsonObject mount(Path shareFile) {
-        var options = new JsonArray();
-        List.of("ro", "nosuid", "nodev", "bind").forEach(options::add);
-        var mount = new JsonObject();
-        mount.addProperty("hostPath", shareFile.toString());
-        mount.addProperty("containerPath", "/run/gpusharing/share.json");
-        mount.add("options", options);
-        return mount;
     }
 
     /** Takes the specification away, so that no other container starts by it. */

@@ -74,6 +74,17 @@ public sealed interface DriverEdits {
         return Optional.empty();
     }
 
+    /** Mounts a file of the node for reading. */
+    static void mount(JsonObject edits, Path file, String at) {
+        var options = new JsonArray();
+        List.of("ro", "nosuid", "nodev", "bind").forEach(options::add);
+        var mount = new JsonObject();
+        mount.addProperty("hostPath", file.toString());
+        mount.addProperty("containerPath", at);
+        mount.add("options", options);
+        list(edits, "mounts").add(mount);
+    }
+
     /** A list of edits, to be appended to. */
     static JsonArray list(JsonObject edits, String name) {
         if (!edits.has(name)) {

@@ -61,17 +61,7 @@ public record Interceptor(Path library, Path preload, List<String> environment) 
         if (hold.cores() > 0) {
             variables.add("CUDA_DEVICE_SM_LIMIT=" + hold.cores());
         }
-        mount(edits, library, library.toString());
-        mount(edits, preload, "/etc/ld.so.preload");
-    }
-
-    private static void mount(JsonObject edits, Path file, String at) {
-        var options = new JsonArray();
-        List.of("ro", "nosuid", "nodev", "bind").forEach(options::add);
-        var mount = new JsonObject();
-        mount.addProperty("hostPath", file.toString());
-        mount.addProperty("containerPath", at);
-        mount.add("options", options);
-        DriverEdits.list(edits, "mounts").add(mount);
+        DriverEdits.mount(edits, library, library.toString());
+        DriverEdits.mount(edits, preload, "/etc/ld.so.preload");
     }
 }
