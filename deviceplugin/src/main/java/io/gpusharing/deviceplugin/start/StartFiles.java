@@ -6,6 +6,7 @@ import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cdi.Interceptor;
+import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
@@ -174,11 +175,19 @@ final class StartFiles {
         for (int i = 0; i < gpus.size(); i++) {
             GpuHold hold = grant.gpus().get(i);
             var gpu = new JsonObject();
+            gpu.addProperty("index", gpus.get(i).physical().index());
             gpu.addProperty("uuid", hold.gpu());
             gpu.addProperty("model", gpus.get(i).physical().model());
             gpu.addProperty("core", hold.cores());
             gpu.addProperty("memoryMiB", hold.memory());
             gpu.addProperty("whole", hold.whole());
+            if (!hold.whole()) {
+                gpu.addProperty(
+                        "tier",
+                        hold.sharing().trusted().isPresent()
+                                ? GpuNodeStatus.COOPERATIVE
+                                : GpuNodeStatus.TIME_SLICE);
+            }
             list.add(gpu);
         }
         var share = new JsonObject();

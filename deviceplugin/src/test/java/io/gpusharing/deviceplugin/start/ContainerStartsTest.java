@@ -69,6 +69,21 @@ class ContainerStartsTest {
         node.start("g1-0");
 
         assertThat(node.cdi(device).orElseThrow()).contains("CUDA_MPS_PIPE_DIRECTORY=/there");
+        assertThat(node.share(device)).contains("\"tier\":\"Cooperative\"");
+    }
+
+    @Test
+    void aContainerCanReadWhatItHoldsOfWhichGpuAndByWhichTier() throws Exception {
+        CdiDevice device = node.admit(node.pod("a", half("cuda")), "cuda", "g1-0");
+
+        node.start("g1-0");
+
+        assertThat(node.share(device))
+                .isEqualTo(
+                        """
+                        {"namespace":"team","pod":"pod-a","podUid":"a","container":"cuda","gpus":[\
+                        {"index":0,"uuid":"GPU-0","model":"Fake","core":50,"memoryMiB":4096,\
+                        "whole":false,"tier":"TimeSlice"}]}""");
     }
 
     @Test

@@ -284,6 +284,11 @@ final class FakeNode implements NodePods {
         return Files.exists(file) ? Optional.of(Files.readString(file)) : Optional.empty();
     }
 
+    /** What a container that starts by this name may read about its share. */
+    String share(CdiDevice device) throws IOException {
+        return Files.readString(folder.resolve("shares/" + device.name() + ".json"));
+    }
+
     List<String> shares() throws IOException {
         try (Stream<Path> files = Files.list(folder.resolve("shares"))) {
             return files.map(file -> file.getFileName().toString()).toList();
