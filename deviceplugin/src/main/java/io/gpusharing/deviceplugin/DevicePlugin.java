@@ -6,6 +6,7 @@ import io.gpusharing.deviceplugin.Settings.BadSettings;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cdi.Interceptor;
+import io.gpusharing.deviceplugin.cdi.Mgctl;
 import io.gpusharing.deviceplugin.cluster.ApiServer;
 import io.gpusharing.deviceplugin.cluster.GpuNodePublisher;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
@@ -181,6 +182,7 @@ public final class DevicePlugin implements AutoCloseable {
                                 cdi,
                                 new DriverFolders(settings.cdi()),
                                 interceptor(settings),
+                                Mgctl.of(settings.state()),
                                 processes),
                         pods,
                         usable,

@@ -3,8 +3,10 @@ package io.gpusharing.deviceplugin.start;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cdi.Interceptor;
+import io.gpusharing.deviceplugin.cdi.Mgctl;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.dialect.Dialect;
+import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.gpu.NodeGpus;
 import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
@@ -39,12 +41,14 @@ public final class Provider {
      * @param cdi where our CDI files go
      * @param driver where NVIDIA's CDI specification lies, if there is one
      * @param interceptor the site's own library for those who take turns, if it has one
+     * @param mgctl the script for containers that ask by the dialect of metagpu
      * @param processes all of the node's
      */
     public record Disk(
             CdiFolder cdi,
             DriverFolders driver,
             Optional<Interceptor> interceptor,
+            Mgctl mgctl,
             PodProcesses processes) {}
 
     /**
@@ -65,7 +69,13 @@ public final class Provider {
         this.grants = grants;
         this.refused = refused;
         this.files =
-                new StartFiles(disk.cdi(), disk.driver(), disk.interceptor(), mps, pacing.clock());
+                new StartFiles(
+                        disk.cdi(),
+                        disk.driver(),
+                        disk.interceptor(),
+                        dialect instanceof Metagpu ? Optional.of(disk.mgctl()) : Optional.empty(),
+                        mps,
+                        pacing.clock());
         this.ended = new EndedPods(pods, grants, disk.processes(), files);
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
         var starts =

@@ -6,6 +6,7 @@ import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
 import io.gpusharing.deviceplugin.cdi.Interceptor;
+import io.gpusharing.deviceplugin.cdi.Mgctl;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
@@ -36,6 +37,7 @@ final class StartFiles {
     private final CdiFolder folder;
     private final DriverFolders driver;
     private final Optional<Interceptor> interceptor;
+    private final Optional<Mgctl> mgctl;
     private final Mps mps;
     private final InstantSource clock;
     private final Map<CdiDevice, Start> starting = new HashMap<>();
@@ -65,16 +67,19 @@ final class StartFiles {
 
     /**
      * @param driver how containers get at GPUs on this node
+     * @param mgctl for those whose authors know it
      */
     StartFiles(
             CdiFolder folder,
             DriverFolders driver,
             Optional<Interceptor> interceptor,
+            Optional<Mgctl> mgctl,
             Mps mps,
             InstantSource clock) {
         this.folder = folder;
         this.driver = driver;
         this.interceptor = interceptor;
+        this.mgctl = mgctl;
         this.mps = mps;
         this.clock = clock;
     }
@@ -123,6 +128,7 @@ final class StartFiles {
         }
         JsonObject edits = driver.edits().of(gpus);
         interceptor.ifPresent(it -> it.addTo(edits, grant.gpus()));
+        mgctl.ifPresent(it -> it.addTo(edits));
         mps.admit(pod, grant, edits);
         folder.write(device, edits, environment, share(pod, grant, gpus));
     }

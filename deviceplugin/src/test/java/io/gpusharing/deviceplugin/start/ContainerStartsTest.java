@@ -10,6 +10,7 @@ import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.DriverEdits;
 import io.gpusharing.deviceplugin.cluster.NodePod;
+import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
@@ -20,8 +21,10 @@ import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Sharing;
+import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -84,6 +87,30 @@ class ContainerStartsTest {
                         {"namespace":"team","pod":"pod-a","podUid":"a","container":"cuda","gpus":[\
                         {"index":0,"uuid":"GPU-0","model":"Fake","core":50,"memoryMiB":4096,\
                         "whole":false,"tier":"TimeSlice"}]}""");
+    }
+
+    @Test
+    void containersThatAskByMetagpuHaveMgctlOnTheirPath() throws Exception {
+        node.dialect = Metagpu.USUAL;
+        node.restart();
+        var asks =
+                new ContainerRequest(
+                        "cuda", Kind.App, Map.of("cnvrg.io/metagpu", Quantity.of(1)), Map.of());
+        CdiDevice device = node.admit(node.pod("a", asks), "cuda", "g0-0");
+
+        node.start("g0-0");
+
+        assertThat(node.cdi(device).orElseThrow())
+                .contains("\"containerPath\":\"/usr/bin/mgctl\",\"options\":[\"ro\"");
+    }
+
+    @Test
+    void othersDoNot() throws Exception {
+        CdiDevice device = node.admit(node.pod("a", half("cuda")), "cuda", "g0-0");
+
+        node.start("g0-0");
+
+        assertThat(node.cdi(device).orElseThrow()).doesNotContain("mgctl");
     }
 
     @Test

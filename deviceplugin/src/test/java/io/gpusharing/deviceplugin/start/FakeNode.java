@@ -6,9 +6,11 @@ import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
 import io.gpusharing.deviceplugin.cdi.CdiDevice;
 import io.gpusharing.deviceplugin.cdi.CdiFolder;
 import io.gpusharing.deviceplugin.cdi.DriverFolders;
+import io.gpusharing.deviceplugin.cdi.Mgctl;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
 import io.gpusharing.deviceplugin.cluster.RefusedPod;
+import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.GrantFile;
@@ -50,6 +52,7 @@ final class FakeNode implements NodePods {
     List<NodeGpu> gpus = List.of(gpu(0, null), gpu(1, null));
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     boolean current = true;
+    Dialect dialect = new Vcuda();
     Mps mps = Mps.NONE;
 
     /** Whether no other plugin offers the same. */
@@ -91,13 +94,14 @@ final class FakeNode implements NodePods {
 
     private Provider provider() throws IOException {
         return new Provider(
-                new Vcuda(),
+                dialect,
                 new Provider.Kubelet(
                         () -> new Checkpoint(List.copyOf(table), Map.of()), () -> List.copyOf(api)),
                 new Provider.Disk(
                         new CdiFolder(folder.resolve("cdi"), folder.resolve("shares")),
                         new DriverFolders(List.of()),
                         Optional.empty(),
+                        Mgctl.of(folder),
                         new PodProcesses(folder.resolve("proc"))),
                 this,
                 () -> gpus,
@@ -211,14 +215,21 @@ final class FakeNode implements NodePods {
     /** The kubelet admits a pod's container: it gives units away, and tells its API. */
     CdiDevice admit(NodePod pod, String container, String... units) {
         CdiDevice device = allocate(pod.uid(), container, units);
-        api.add(new Holder(pod.namespace(), pod.name(), container, CORE, Set.of(units)));
+        api.add(
+                new Holder(
+                        pod.namespace(),
+                        pod.name(),
+                        container,
+                        deciding().name(),
+                        Set.of(units)));
         return device;
     }
 
     /** The kubelet gives units away; its API says nothing yet. */
     CdiDevice allocate(String podUid, String container, String... units) {
         String name = deciding().allocate(List.of(units)).getFirst();
-        table.add(new Entry(podUid, container, CORE, Set.of(units), List.of(name)));
+        table.add(
+                new Entry(podUid, container, deciding().name(), Set.of(units), List.of(name)));
         return CdiDevice.of(name).orElseThrow();
     }
 
