@@ -1,18 +1,23 @@
 import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.Base64;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * Answers what commands ask while the plugin is put together, so that the training run of the AOT
  * cache goes through TLS and reads objects as real ones do. Started from source, and no part of the plugin.
  *
- * <p>Arguments: a PKCS#12 key store, its password, a file to write the port to.
+ * <p>Arguments: a PKCS#12 key store, its password, a file to write the port to, and one for the key,
+ * which the plugin shows as that of its user.
  */
 class TrainingApiServer {
 
@@ -71,10 +76,32 @@ class TrainingApiServer {
                 KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(store, args[1].toCharArray());
         SSLContext tls = SSLContext.getInstance("TLS");
-        tls.init(keys.getKeyManagers(), null, null);
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry("t", store.getCertificate("t"));
+        TrustManagerFactory users =
+                TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        users.init(trusted);
+        tls.init(keys.getKeyManagers(), users.getTrustManagers(), null);
+        Files.writeString(
+                Path.of(args[3]),
+                "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"
+                        .formatted(
+                                Base64.getMimeEncoder()
+                                        .encodeToString(
+                                                store.getKey("t", args[1].toCharArray())
+                                                        .getEncoded())));
         HttpsServer server =
                 HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setHttpsConfigurator(new HttpsConfigurator(tls));
+        server.setHttpsConfigurator(
+                new HttpsConfigurator(tls) {
+                    @Override
+                    public void configure(HttpsParameters parameters) {
+                        SSLParameters asked = tls.getDefaultSSLParameters();
+                        asked.setWantClientAuth(true);
+                        parameters.setSSLParameters(asked);
+                    }
+                });
         server.createContext(
                 "/",
                 exchange -> {

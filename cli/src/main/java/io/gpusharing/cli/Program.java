@@ -18,6 +18,9 @@ import io.gpusharing.cli.ledger.WasteCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -36,33 +39,34 @@ public final class Program {
 
     private final Console console;
     private final boolean completes;
+    private final String[] args;
     private final CommandLine commands;
 
     /**
      * @param calledAs name of the program that the user has called
+     * @param args of the user
      */
-    Program(String calledAs, Console console, Clock clock) {
+    Program(String calledAs, Console console, Clock clock, String... args) {
         this.console = console;
         this.completes = calledAs.equals("kubectl_complete-gpusharing");
+        this.args = args.clone();
         // kubectl finds the first by `inspect gpushare`; krew makes the second for
         // `inspect-gpushare`.
         commands =
                 calledAs.equals("kubectl-inspect-gpushare")
                                 || calledAs.equals("kubectl-inspect_gpushare")
                         ? new CommandLine(new GpushareCommand(console))
-                        : new CommandLine(this)
-                                .addSubcommand(new BudgetsCommand(console, clock))
-                                .addSubcommand(new InspectCommand(console))
-                                .addSubcommand(new ExplainCommand(console))
-                                .addSubcommand(new QuoteCommand(console, clock))
-                                .addSubcommand(new TopCommand(console, clock))
-                                .addSubcommand(new StatementCommand(console))
-                                .addSubcommand(new WasteCommand(console))
-                                .addSubcommand(new EvictionsCommand(console))
-                                .addSubcommand(new GrantCommand(console, clock))
-                                .addSubcommand(new CorrectCommand(console))
-                                .addSubcommand(new VerifyCommand(console, clock))
-                                .addSubcommand(new VersionCommand(console));
+                        : new CommandLine(this);
+        if (commands.getCommand() == this) {
+            Map<String, Supplier<Runnable>> all = subcommands(console, clock);
+            // What picocli reads of a command takes 30 ms, and few have all of them.
+            String called = args.length == 0 || completes ? "" : args[0];
+            all.forEach((name, command) -> {
+                if (name.equals(called) || !all.containsKey(called)) {
+                    commands.addSubcommand(command.get());
+                }
+            });
+        }
         commands.getCommandSpec().version(VersionCommand.TEXT);
         commands.getSubcommands()
                 .values()
@@ -72,7 +76,7 @@ public final class Program {
                 .registerConverter(Format.class, Format::of)
                 .setUsageHelpAutoWidth(true)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
-                .setParameterExceptionHandler((e, args) -> {
+                .setParameterExceptionHandler((e, words) -> {
                     String command = e.getCommandLine().getCommandSpec().qualifiedName();
                     return error(e.getMessage() + "; see " + command + " --help", ExitCode.USAGE);
                 })
@@ -82,6 +86,24 @@ public final class Program {
                                         ? failure.getMessage()
                                         : "This is a bug: " + e,
                                 ExitCode.SOFTWARE));
+    }
+
+    /** By name, in the order in which people are shown them. */
+    private static Map<String, Supplier<Runnable>> subcommands(Console console, Clock clock) {
+        var all = new LinkedHashMap<String, Supplier<Runnable>>();
+        all.put("budgets", () -> new BudgetsCommand(console, clock));
+        all.put("inspect", () -> new InspectCommand(console));
+        all.put("explain", () -> new ExplainCommand(console));
+        all.put("quote", () -> new QuoteCommand(console, clock));
+        all.put("top", () -> new TopCommand(console, clock));
+        all.put("statement", () -> new StatementCommand(console));
+        all.put("waste", () -> new WasteCommand(console));
+        all.put("evictions", () -> new EvictionsCommand(console));
+        all.put("grant", () -> new GrantCommand(console, clock));
+        all.put("correct", () -> new CorrectCommand(console));
+        all.put("verify", () -> new VerifyCommand(console, clock));
+        all.put("version", () -> new VersionCommand(console));
+        return all;
     }
 
     private int error(String message, int code) {
@@ -96,13 +118,14 @@ public final class Program {
                         new PrintWriter(System.out, false, StandardCharsets.UTF_8),
                         new PrintWriter(System.err, true, StandardCharsets.UTF_8),
                         Boolean.getBoolean("colours"));
-        var program = new Program(System.getProperty("calledAs", ""), console, Clock.systemUTC());
-        int code = program.run(args);
+        var program =
+                new Program(System.getProperty("calledAs", ""), console, Clock.systemUTC(), args);
+        int code = program.run();
         console.out().flush();
         System.exit(code);
     }
 
-    int run(String... args) {
+    int run() {
         if (completes) {
             Completion.of(commands.getCommandSpec(), args).forEach(console.out()::println);
             return ExitCode.OK;

@@ -64,7 +64,7 @@ final class Shell {
         var out = new StringWriter();
         var err = new StringWriter();
         var console = new Console(new PrintWriter(out, true), new PrintWriter(err, true), colours);
-        int code = new Program(name, console, clock).run(args);
+        int code = new Program(name, console, clock, args).run();
         console.out().flush();
         return new Answer(out.toString(), err.toString(), code);
     }

@@ -8,6 +8,7 @@ import io.gpusharing.request.GpuShare;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -322,7 +323,10 @@ public record Quote(
                 "The budget %s has %s left".formatted(payer.name(), forecast.remaining().minutes());
         if (forecast.exhaustedAt() != null) {
             return "%s, and with what its pods hold now it is used up at %s: %s"
-                    .formatted(left, forecast.exhaustedAt(), podsThere(then));
+                    .formatted(
+                            left,
+                            forecast.exhaustedAt().truncatedTo(ChronoUnit.SECONDS),
+                            podsThere(then));
         }
         if (forecast.then() != null) {
             return "%s, and lasts: with what its pods hold now %s are left at %s"

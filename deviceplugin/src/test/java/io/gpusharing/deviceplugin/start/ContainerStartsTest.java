@@ -86,7 +86,8 @@ class ContainerStartsTest {
                         """
                         {"namespace":"team","pod":"pod-a","podUid":"a","container":"cuda","gpus":[\
                         {"index":0,"uuid":"GPU-0","model":"Fake","core":50,"memoryMiB":4096,\
-                        "whole":false,"tier":"TimeSlice"}]}""");
+                        "whole":false,"tier":"TimeSlice"}]}\
+                        """);
     }
 
     @Test

@@ -217,19 +217,14 @@ final class FakeNode implements NodePods {
         CdiDevice device = allocate(pod.uid(), container, units);
         api.add(
                 new Holder(
-                        pod.namespace(),
-                        pod.name(),
-                        container,
-                        deciding().name(),
-                        Set.of(units)));
+                        pod.namespace(), pod.name(), container, deciding().name(), Set.of(units)));
         return device;
     }
 
     /** The kubelet gives units away; its API says nothing yet. */
     CdiDevice allocate(String podUid, String container, String... units) {
         String name = deciding().allocate(List.of(units)).getFirst();
-        table.add(
-                new Entry(podUid, container, deciding().name(), Set.of(units), List.of(name)));
+        table.add(new Entry(podUid, container, deciding().name(), Set.of(units), List.of(name)));
         return CdiDevice.of(name).orElseThrow();
     }
 

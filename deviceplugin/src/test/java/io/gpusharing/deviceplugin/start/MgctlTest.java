@@ -91,8 +91,7 @@ class MgctlTest {
                                 pod-a   team   0        -      80%     1024/4915       7         python3           30
                                 1                                      1324MiB                                     30
                                 """,
-                                "",
-                                0));
+                                "", 0));
     }
 
     @Test
@@ -115,8 +114,7 @@ class MgctlTest {
                                 pod-a   team   0:1      -      80%     10000/24576     7         python3           150
                                 1                                      10000MiB                                    150
                                 """,
-                                "",
-                                0));
+                                "", 0));
     }
 
     @Test
@@ -221,16 +219,22 @@ class MgctlTest {
 
     @Test
     void withoutLsItSaysSo() throws Exception {
-        assumeThat(shell).as("busybox has one of its own").hasSize(1);
         given(30);
         Files.delete(bin.resolve("ls"));
 
+        var without =
+                new Answer(
+                        "",
+                        "mgctl: this image has no ls, which shows the files that a process has open\n",
+                        1);
+        // Some busyboxes have an ls that needs no file.
         assertThat(mgctl(30, "get", "processes"))
-                .isEqualTo(
-                        new Answer(
-                                "",
-                                "mgctl: this image has no ls, which shows the files that a process has open\n",
-                                1));
+                .satisfiesAnyOf(
+                        answer -> assertThat(answer).isEqualTo(without),
+                        answer -> {
+                            assertThat(shell).hasSize(2);
+                            assertThat(answer.code()).isZero();
+                        });
     }
 
     @Test

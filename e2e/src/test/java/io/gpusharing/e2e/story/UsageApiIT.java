@@ -17,11 +17,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.JsonNode;
-import java.util.ArrayList;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -29,6 +27,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The ledger as people ask it: by plain kubectl, with whatever login they have. */
 class UsageApiIT {
@@ -375,9 +375,7 @@ class UsageApiIT {
         await("it has cost something")
                 .atMost(SOON)
                 .until(() -> Instant.now().isAfter(brief.since().plusSeconds(3)));
-        cluster.kubectl()
-                .run("delete", "pod", "brief", "--namespace=research", "--force")
-                .orFail();
+        cluster.kubectl().run("delete", "pod", "brief", "--namespace=research", "--force").orFail();
         await("it holds nothing any more")
                 .atMost(SOON)
                 .untilAsserted(() -> assertThat(Held.names()).doesNotContain("brief"));

@@ -13,7 +13,7 @@ public class VerificationRepository {
 
     /** What whoever asks too early is told. */
     public static final String NONE_YET =
-            "The ledger was not verified yet: that is done five minutes after a replica begins to lead, and then every hour; the command verify does it at once";
+            "The ledger was not verified yet: that is done five minutes after a replica begins to lead, and then every hour; timekeeper.jar verify does it at once";
 
     private final ClusterDatabase database;
     private final JsonMapper json;
