@@ -113,6 +113,30 @@ class ProgramTest {
     }
 
     @Test
+    void saysWhichLoginItCannotUse() throws IOException {
+        Path junk = Files.writeString(folder.resolve("junk.pem"), "no certificate");
+        Path config =
+                Files.writeString(
+                        folder.resolve("login"),
+                        """
+                        apiVersion: v1
+                        kind: Config
+                        clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+                        users: [{name: u, user: {client-certificate: %1$s, client-key: %1$s}}]
+                        contexts: [{name: x, context: {cluster: c, user: u}}]
+                        current-context: x
+                        """
+                                .formatted(junk));
+
+        assertThat(called("budgets", "--kubeconfig", config.toString()))
+                .satisfies(answer -> {
+                    assertThat(answer.err())
+                            .startsWith("error: Cannot use the certificates or the key");
+                    assertThat(answer.code()).isOne();
+                });
+    }
+
+    @Test
     void endsWithTwoAfterAWrongOption() {
         assertThat(called("budgets", "-o", "xml"))
                 .isEqualTo(

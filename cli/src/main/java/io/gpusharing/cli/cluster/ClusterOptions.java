@@ -5,7 +5,9 @@ import static java.util.Objects.requireNonNullElse;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.cli.console.Failure;
 import java.io.File;
@@ -32,7 +34,7 @@ public final class ClusterOptions {
     /**
      * The cluster that the user means; nothing is asked of it yet.
      *
-     * @throws Failure if there is no such context
+     * @throws Failure if there is no such context, or its login cannot be used
      */
     public Cluster connect() {
         Config found = config();
@@ -44,14 +46,26 @@ public final class ClusterOptions {
                         // Two or three requests need none, and the AOT cache knows HTTP/1.1.
                         .withHttp2Disable(true)
                         .build();
-        return new Cluster(
-                new KubernetesClientBuilder()
-                        .withConfig(config)
-                        // Finds no kinds on the class path: those that are asked for are known.
-                        .withKubernetesSerialization(
-                                new KubernetesSerialization(new JsonMapper(), false))
-                        .build(),
-                requireNonNullElse(found.getNamespace(), "default"));
+        return new Cluster(client(config), requireNonNullElse(found.getNamespace(), "default"));
+    }
+
+    private static KubernetesClient client(Config config) {
+        try {
+            return new KubernetesClientBuilder()
+                    .withConfig(config)
+                    // Finds no kinds on the class path: those that are asked for are known.
+                    .withKubernetesSerialization(
+                            new KubernetesSerialization(new JsonMapper(), false))
+                    .build();
+        } catch (KubernetesClientException e) {
+            // It says why in its cause alone.
+            throw new Failure(
+                    "Cannot use the certificates or the key that the kubeconfig names (%s); keys of elliptic curves in PKCS#8 are not understood"
+                            .formatted(
+                                    e.getCause() == null
+                                            ? e.getMessage()
+                                            : e.getCause().getMessage()));
+        }
     }
 
     private Config config() {
