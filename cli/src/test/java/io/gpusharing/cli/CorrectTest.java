@@ -97,6 +97,21 @@ class CorrectTest {
     }
 
     @Test
+    void whoIsNotAnsweredIsToldHowToAskAgain() {
+        api.passesOn(
+                CORRECTIONS,
+                503,
+                "{\"kind\":\"Status\",\"code\":503,\"message\":\"The replica has not answered\"}",
+                "");
+
+        Answer answer = correct("2026-11-21", "0");
+
+        assertThat(answer.err()).startsWith("error: The replica has not answered. If it is not");
+        String named = answer.err().replaceAll("(?s).*--key (\\S+) says.*", "$1");
+        assertThat(api.bodies.getLast()).contains("\"idempotencyKey\":\"" + named + "\"");
+    }
+
+    @Test
     void whatTheLedgerRefusesIsSaidInItsWords() {
         api.passesOn(
                 CORRECTIONS,

@@ -80,7 +80,28 @@ class GrantTest {
                 .doesNotContain("notBefore");
     }
 
-    /** A script runs again, or an answer was lost. */
+    /** A script runs again, also when the grant is over. */
+    @Test
+    void aGrantThatIsThereIsNotMadeAgain() throws IOException {
+        api.passesOn(GRANTS + "/paper-42", 200, PAPER, "");
+        var later = new Shell(api.url(), folder, "2026-12-02T08:00:00Z");
+
+        assertThat(
+                        later.run(
+                                "grant",
+                                "team-a",
+                                "300",
+                                "--reason",
+                                "paper deadline",
+                                "--name",
+                                "paper-42",
+                                "--expires-at",
+                                "2026-12-01"))
+                .isEqualTo(GRANTED);
+        assertThat(api.requests).doesNotContain(GRANTS);
+    }
+
+    /** An answer was lost. */
     @Test
     void theSameGrantIsMadeOnceAndAnotherOfItsNameNever() {
         api.passesOn(GRANTS, 409, "{\"kind\":\"Status\",\"code\":409}", "");

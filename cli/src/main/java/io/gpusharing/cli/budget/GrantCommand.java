@@ -86,16 +86,14 @@ public final class GrantCommand implements Runnable {
         GpuTime amount = amount();
         Instant from = notBefore == null ? null : When.read("--not-before", notBefore);
         Instant until = expiresAt == null ? null : When.read("--expires-at", expiresAt);
-        // Parts of a second are cut off.
-        if (until != null && !until.truncatedTo(ChronoUnit.SECONDS).isAfter(clock.instant())) {
-            throw new Failure(
-                    "--expires-at is %s, which has passed, so that nothing would be granted"
-                            .formatted(until));
-        }
         GpuGrant grant = grant(from, until);
         try (Cluster cluster = options.connect()) {
             requireBudget(cluster);
-            GpuGrant made = cluster.ask("create", Kind.GPUGRANTS, client -> created(client, grant));
+            GpuGrant made = there(cluster, grant);
+            if (made == null) {
+                requireToCount(until);
+                made = cluster.ask("create", Kind.GPUGRANTS, client -> created(client, grant));
+            }
             if (!grant.getSpec().equals(made.getSpec())) {
                 throw new Failure(
                         "There is another gpugrant %s already, and it cannot be changed; give it another --name"
@@ -113,9 +111,23 @@ public final class GrantCommand implements Runnable {
         }
     }
 
-    /**
-     * This one, or the one of its name that is there: of a script, or because an answer was lost.
-     */
+    /** The one of a script that runs again; null if there is none. */
+    private @Nullable GpuGrant there(Cluster cluster, GpuGrant grant) {
+        return name == null
+                ? null
+                : cluster.ask("get", Kind.GPUGRANTS, client -> client.resource(grant).get());
+    }
+
+    /** Parts of a second are cut off. */
+    private void requireToCount(@Nullable Instant until) {
+        if (until != null && !until.truncatedTo(ChronoUnit.SECONDS).isAfter(clock.instant())) {
+            throw new Failure(
+                    "--expires-at is %s, which has passed, so that nothing would be granted"
+                            .formatted(until));
+        }
+    }
+
+    /** This one, or the one of its name that is there, because an answer was lost. */
     private static GpuGrant created(KubernetesClient client, GpuGrant grant) {
         try {
             return client.resource(grant).create();
@@ -123,7 +135,12 @@ public final class GrantCommand implements Runnable {
             if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
                 throw e;
             }
-            return client.resource(grant).get();
+            // It may have been deleted since; then this one is refused as it was.
+            GpuGrant there = client.resource(grant).get();
+            if (there == null) {
+                throw e;
+            }
+            return there;
         }
     }
 

@@ -112,7 +112,7 @@ public final class CorrectCommand implements Runnable {
                             .path("entries");
         } catch (NotAnswered e) {
             throw new Failure(
-                    "%s. Whether it was corrected is not known; the same command with --key %s says so and corrects nothing twice"
+                    "%s. If it is not clear whether it was corrected, the same command with --key %s says so, and corrects nothing twice"
                             .formatted(e.getMessage(), named));
         }
         output.print(console, table(entries), entries);

@@ -166,7 +166,7 @@ class MgctlTest {
     void numbersOfTheNodesProcessesAreNotTakenForThoseOfTheContainer() throws Exception {
         given(30);
         process(7, "python3", "/dev/nvidia0");
-        nvidiaSmi("7, GPU-0, 512\n4711, GPU-0, 2048\n", "");
+        nvidiaSmi("7, GPU-0, 512\n4711, GPU-0, 2048\n4712, GPU-0, 2048\n", "");
 
         Answer answer = mgctl(30, "get", "processes");
 

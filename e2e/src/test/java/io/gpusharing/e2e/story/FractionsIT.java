@@ -427,8 +427,7 @@ class FractionsIT {
         assertThat(pods.exec("one", "sh", "-c", "echo $CNVRG_META_GPU_DEVICES").split(","))
                 .hasSize(80);
         assertThat(pods.exec("one", "mgctl", "get", "processes"))
-                .startsWith("POD")
-                .contains("12288", " 80");
+                .contains("one   fractions", "/12288", " 80");
 
         // Twice 20 are free.
         pods.create("three", "cnvrg.io/metagpu: 40");

@@ -123,15 +123,17 @@ public class QuoteAnswers {
      */
     private Set<NodeFacts> offering(PodFacts pod, PodSpec spec, Set<String> notKnown) {
         Map<String, String> selected = requireNonNullElse(spec.getNodeSelector(), Map.of());
-        if (spec.getAffinity() != null && spec.getAffinity().getNodeAffinity() != null) {
-            notKnown.add(
-                    "its node affinity is not looked at, and nodes that it excludes are priced");
-        }
         Set<String> resources =
                 pod.request().containers().stream()
                         .flatMap(it -> it.limits().keySet().stream())
                         .filter(grammars::reads)
                         .collect(Collectors.toSet());
+        if (!resources.isEmpty()
+                && spec.getAffinity() != null
+                && spec.getAffinity().getNodeAffinity() != null) {
+            notKnown.add(
+                    "its node affinity is not looked at, and nodes that it excludes are priced");
+        }
         Set<NodeFacts> found =
                 nodes.nodes().stream()
                         .filter(node -> node.labels().entrySet().containsAll(selected.entrySet()))

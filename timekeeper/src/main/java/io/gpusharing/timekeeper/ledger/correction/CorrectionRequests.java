@@ -24,7 +24,7 @@ import org.springframework.web.server.ResponseStatusException;
  * Passes orders on from whichever replica was asked to the one that leads, by way of the database:
  * that both trust already, and it needs neither an address nor a login of the other.
  *
- * <p>Who has waited five seconds withdraws an order that nobody has taken up, and it is never
+ * <p>Who has waited four seconds withdraws an order that nobody has taken up, and it is never
  * carried out. Of one that was taken up and not answered, nobody knows; given again with its key,
  * it shows.
  */
@@ -34,7 +34,7 @@ public class CorrectionRequests extends LeaderTask {
     private static final Logger log = LoggerFactory.getLogger(CorrectionRequests.class);
 
     private static final Duration LOOKS_EVERY = Duration.ofSeconds(1);
-    private static final Duration TAKEN_UP_WITHIN = Duration.ofSeconds(5);
+    private static final Duration TAKEN_UP_WITHIN = Duration.ofSeconds(4);
     private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(12);
     private static final Duration POLLS_EVERY = Duration.ofMillis(200);
 
@@ -72,12 +72,12 @@ public class CorrectionRequests extends LeaderTask {
     private static final Outcome NOT_TAKEN_UP =
             new Outcome(
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    "No replica keeps the ledger now, and nothing was corrected; ask again in a few seconds");
+                    "No replica that keeps the ledger has taken it up, and nothing was corrected; ask again in a few seconds");
 
     private static final Outcome NOT_ANSWERED =
             new Outcome(
                     HttpStatus.SERVICE_UNAVAILABLE,
-                    "The replica that keeps the ledger has not answered, and may correct it yet; sent again with the same key, it is answered what became of it");
+                    "The replica that keeps the ledger has not answered, and may correct it yet; ordered again, it is not corrected twice, and with the same key it is answered what became of it");
 
     private static final Outcome FAILED =
             new Outcome(

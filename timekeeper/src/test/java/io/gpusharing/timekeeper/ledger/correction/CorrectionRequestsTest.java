@@ -121,7 +121,7 @@ class CorrectionRequestsTest {
         var answer = orderedBy(follower(clock));
         await("it is passed on").until(() -> waiting() == 1);
 
-        clock.pass(Duration.ofSeconds(5));
+        clock.pass(Duration.ofSeconds(4));
         assertThatThrownBy(answer::get)
                 .cause()
                 .hasMessageContainingAll("503", "nothing was corrected");
@@ -144,9 +144,9 @@ class CorrectionRequestsTest {
                         });
         assertThatThrownBy(() -> dying.work(Instant.now())).isInstanceOf(StackOverflowError.class);
 
-        clock.pass(Duration.ofSeconds(5));
+        clock.pass(Duration.ofSeconds(4));
         leader.work(Instant.now());
-        clock.pass(Duration.ofSeconds(7));
+        clock.pass(Duration.ofSeconds(8));
 
         assertThatThrownBy(answer::get)
                 .cause()
