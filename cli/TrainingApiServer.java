@@ -85,8 +85,9 @@ class TrainingApiServer {
         tls.init(keys.getKeyManagers(), users.getTrustManagers(), null);
         Files.writeString(
                 Path.of(args[3]),
-                "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"
+                "-----BEGIN %1$s-----%n%2$s%n-----END %1$s-----%n"
                         .formatted(
+                                "PRIVATE KEY",
                                 Base64.getMimeEncoder()
                                         .encodeToString(
                                                 store.getKey("t", args[1].toCharArray())

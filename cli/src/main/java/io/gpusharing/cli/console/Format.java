@@ -25,6 +25,11 @@ public enum Format {
                                         .formatted(text, Arrays.toString(values()))));
     }
 
+    /** Whether it is read by people, who are told more than programs are. */
+    public boolean isForPeople() {
+        return this == TABLE || this == WIDE;
+    }
+
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -123,7 +123,7 @@ public final class ExplainCommand implements Runnable {
                 there,
                 Map.of("manifest", file.object(), "nodes", nodes),
                 () -> {
-                    PodRequest request = file.request(there);
+                    PodRequest request = ManifestFile.request(file.pod(there));
                     return request.asksFor(ManifestFile.GRAMMARS::reads)
                             ? "It is legal, and asks for "
                                     + request.stamp(ManifestFile.GRAMMARS::reads)
@@ -162,7 +162,7 @@ public final class ExplainCommand implements Runnable {
         try {
             show(UsageQuestion.answer(cluster, namespace, "explanations", "Explanation", spec));
         } catch (NotAnswered | NotInstalled | NotAllowed e) {
-            if (!isForPeople()) {
+            if (!output.format().isForPeople()) {
                 throw e;
             }
             console.out().println(without.get());
@@ -172,16 +172,12 @@ public final class ExplainCommand implements Runnable {
 
     private void show(JsonNode answer) {
         Placement placement = JSON.treeToValue(answer, Placement.class);
-        if (isForPeople()) {
+        if (output.format().isForPeople()) {
             console.out().println(placement.summary());
         }
         if (output.format() != Format.TABLE) {
             output.print(console, table(placement), answer);
         }
-    }
-
-    private boolean isForPeople() {
-        return output.format() == Format.TABLE || output.format() == Format.WIDE;
     }
 
     private static Table table(Placement placement) {
@@ -249,7 +245,7 @@ public final class ExplainCommand implements Runnable {
         if (told.isEmpty()) {
             throw new Failure(gone + ", and no Event tells of one that was evicted");
         }
-        if (!isForPeople()) {
+        if (!output.format().isForPeople()) {
             throw new Failure(gone + " any more; its Events say: " + String.join("; ", told));
         }
         console.note(gone + " any more");

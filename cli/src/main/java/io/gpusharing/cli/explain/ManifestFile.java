@@ -64,22 +64,18 @@ record ManifestFile(String text, Map<?, ?> object) {
         return option.in(cluster, written);
     }
 
-    /** What one of its pods asks for, as far as it is legal. */
-    PodRequest request(String namespace) {
-        return ResourceReader.request(pod(namespace).getSpec(), GRAMMARS::reads);
-    }
-
-    /** Whether one of its pods gets anything by resource claims. */
-    boolean hasClaims(String namespace) {
-        return !pod(namespace).getSpec().getResourceClaims().isEmpty();
-    }
-
-    private Pod pod(String namespace) {
+    /** One of its pods, which is legal. */
+    Pod pod(String namespace) {
         try {
             return MANIFESTS.read(text, namespace, null, Instant.EPOCH);
         } catch (ManifestException e) {
             throw new Failure(String.valueOf(e.getMessage()));
         }
+    }
+
+    /** What a pod asks for. */
+    static PodRequest request(Pod pod) {
+        return ResourceReader.request(pod.getSpec(), GRAMMARS::reads);
     }
 
     /** How many pods it makes. */

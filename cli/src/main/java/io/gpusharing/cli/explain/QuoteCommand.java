@@ -2,6 +2,7 @@ package io.gpusharing.cli.explain;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Quote;
 import io.gpusharing.budget.Quote.Payer;
@@ -117,7 +118,8 @@ public final class QuoteCommand implements Runnable {
     /** What spec and status of the budget say, on GPUs of which nothing is known. */
     private Quote ofWhatIsPublished(
             Cluster cluster, String namespace, ManifestFile file, @Nullable Duration each) {
-        PodRequest request = file.request(namespace);
+        Pod pod = file.pod(namespace);
+        PodRequest request = ManifestFile.request(pod);
         var notKnown = new ArrayList<String>();
         Optional<PublishedBudget> budget = paying(cluster, namespace, notKnown);
         RateRule rule =
@@ -128,7 +130,7 @@ public final class QuoteCommand implements Runnable {
                             .grammarOf(request)
                             .map(it -> it.shareOn(request, NodeFacts.UNKNOWN));
             share.ifPresent(it -> noteWhatIsNotKnown(it, budget, notKnown));
-            if (file.hasClaims(namespace)) {
+            if (!pod.getSpec().getResourceClaims().isEmpty()) {
                 notKnown.add("what it gets by resource claims is not in the price");
             }
             List<Rate> rates =
@@ -170,7 +172,7 @@ public final class QuoteCommand implements Runnable {
     }
 
     private void show(Quote quote) {
-        boolean isForPeople = output.format() == Format.TABLE || output.format() == Format.WIDE;
+        boolean isForPeople = output.format().isForPeople();
         if (isForPeople) {
             console.out().println(quote.summary());
         }

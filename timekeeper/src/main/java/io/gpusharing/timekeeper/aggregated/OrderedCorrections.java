@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.timekeeper.ledger.correction.CorrectionController;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionRequests;
 import io.gpusharing.timekeeper.web.Callers;
@@ -138,7 +139,7 @@ class OrderedCorrections {
                         spec.why(),
                         Callers.of(who).name(),
                         spec.key(),
-                        spec.ifMatch() == null ? null : "\"%d\"".formatted(spec.ifMatch()));
+                        spec.ifMatch() == null ? null : CorrectionController.tag(spec.ifMatch()));
         return asked.answered("Correction", spec, new Result(json.readTree(answer)));
     }
 
