@@ -57,6 +57,15 @@ class TrainingApiServer {
               "status": {"node": "n1", "budget": "training", "gpus": "0.5", "since": "2026-01-01T00:00:00Z", "chargedMinutes": "1.000"}}]}
             """;
 
+    private static final String POD_PROCESSES =
+            """
+            {"metadata": {}, "items": [{
+              "metadata": {"namespace": "training", "name": "training", "uid": "1"},
+              "status": {"node": "n1", "gpus": "0.5", "asOf": "2026-01-01T00:00:00Z", "devices": [{
+                "uuid": "GPU-0", "index": 0, "grantedMiB": 3840, "processCount": 1,
+                "processes": [{"pid": 1, "command": "python", "memoryMiB": 1000, "busyPercent": 37}]}]}}]}
+            """;
+
     /** By the last part of what is asked; a list of nothing for anything else. */
     private static String answer(String path) {
         return switch (path.substring(path.lastIndexOf('/') + 1)) {
@@ -65,6 +74,7 @@ class TrainingApiServer {
             case "statement" -> STATEMENT;
             case "waste", "evictions" -> "[]";
             case "podusages" -> POD_USAGES;
+            case "podprocesses" -> POD_PROCESSES;
             case "explanations" -> "{\"status\": {\"summary\": \"It is bound to n1\", \"details\": []}}";
             default -> "{\"items\": []}";
         };

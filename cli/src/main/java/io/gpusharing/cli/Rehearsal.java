@@ -22,7 +22,9 @@ final class Rehearsal {
                     List.of("waste"),
                     List.of("evictions"),
                     List.of("top"),
+                    List.of("processes"),
                     List.of("inspect"),
+                    List.of("devices"),
                     List.of("explain", "training"));
 
     private Rehearsal() {}

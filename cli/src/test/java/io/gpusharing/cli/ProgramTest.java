@@ -163,7 +163,7 @@ class ProgramTest {
         assertThat(completed("budgets", "-o", "j").out()).isEqualTo("json\n:4\n");
         assertThat(completed("").out())
                 .isEqualTo(
-                        "budgets\ncorrect\nevictions\nexplain\ngrant\ninspect\nquote\nstatement\ntop\nverify\nversion\nwaste\n:4\n");
+                        "budgets\ncorrect\ndevices\nevictions\nexplain\ngrant\ninspect\nprocesses\nquote\nstatement\ntop\nverify\nversion\nwaste\n:4\n");
     }
 
     @Test
@@ -195,12 +195,16 @@ class ProgramTest {
                           budgets    What budgets have left now, in minutes of one whole GPU.
                           inspect    The GPUs that nodes share: how much of each is allocated, of how
                                        much, and to whom.
+                          devices    The GPUs that nodes share: the memory of each, and how many shares
+                                       it has.
                           explain    Where a pod is, or why it waits, was lowered or evicted, and what
                                        would fit instead; -o wide says it of every GPU.
                           quote      What the pods of a manifest would cost, whether the budget lasts
                                        for them, and what happens to them when it is used up.
                           top        Who holds GPUs now, and how much of that was idle while it was
                                        watched, most idle first.
+                          processes  What pods run on the GPUs that they hold: each process, how busy
+                                       it keeps its pod's share, and its memory.
                           statement  Where the time of a budget went: what was left, what was added,
                                        what pods used.
                           waste      Pods of a budget that held GPUs and did not use them, most idle

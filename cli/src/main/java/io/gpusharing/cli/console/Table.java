@@ -11,35 +11,49 @@ import java.util.stream.Collectors;
  * Rows under headings. A cell without a value is empty; people see {@code -} there.
  *
  * @param alarming texts of cells that are coloured where there are colours
+ * @param footer what people see below the rows, as it is; empty if there is none
  */
-public record Table(List<String> headings, List<List<String>> rows, Set<String> alarming) {
+public record Table(
+        List<String> headings, List<List<String>> rows, Set<String> alarming, List<String> footer) {
 
     private static final String GAP = "   ";
     private static final String RED = "\033[31m";
     private static final String PLAIN = "\033[0m";
+
+    /** One without a footer. */
+    public Table(List<String> headings, List<List<String>> rows, Set<String> alarming) {
+        this(headings, rows, alarming, List.of());
+    }
 
     /** Nothing for nothing: why there is nothing is said besides. */
     void print(PrintWriter out, boolean colours) {
         if (rows.isEmpty()) {
             return;
         }
+        List<List<String>> lines = new ArrayList<>();
+        withHeadings().forEach(row -> lines.add(row.stream().map(Table::shown).toList()));
+        if (!footer.isEmpty()) {
+            lines.add(footer);
+        }
         int[] widths = new int[headings.size()];
-        for (List<String> row : withHeadings()) {
+        for (List<String> line : lines) {
             for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], shown(row.get(i)).length());
+                widths[i] = Math.max(widths[i], line.get(i).length());
             }
         }
-        for (List<String> row : withHeadings()) {
-            var line = new StringBuilder();
-            for (int i = 0; i < widths.length; i++) {
-                String cell = shown(row.get(i));
-                line.append(colours && alarming.contains(cell) ? RED + cell + PLAIN : cell);
-                if (i < widths.length - 1) {
-                    line.repeat(' ', widths[i] - cell.length()).append(GAP);
-                }
+        lines.forEach(line -> out.println(laidOut(line, widths, colours)));
+    }
+
+    private String laidOut(List<String> cells, int[] widths, boolean colours) {
+        var line = new StringBuilder();
+        for (int i = 0; i < widths.length; i++) {
+            String cell = cells.get(i);
+            line.append(colours && alarming.contains(cell) ? RED + cell + PLAIN : cell);
+            if (i < widths.length - 1) {
+                line.repeat(' ', widths[i] - cell.length()).append(GAP);
             }
-            out.println(line);
         }
+        return line.toString().stripTrailing();
     }
 
     void printCsv(PrintWriter out) {

@@ -2,8 +2,6 @@ package io.gpusharing.cli.inspect;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.gpusharing.cli.cluster.Cluster;
-import io.gpusharing.cli.cluster.ClusterOptions;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
@@ -15,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Which GPUs nodes share, how much of each is given away, and to whom. */
 @Command(
@@ -37,27 +34,13 @@ public final class InspectCommand implements Runnable {
 
     private static final List<String> MORE = List.of("ADDRESS", "TIER", "SOURCE", "UUID", "REASON");
 
-    @Mixin private final ClusterOptions options = new ClusterOptions();
+    @Mixin private final InspectionOptions options = new InspectionOptions();
     @Mixin private final OutputOptions output = new OutputOptions();
 
     @Option(
             names = {"-d", "--details"},
             description = "A line for each pod.")
     private boolean details;
-
-    @Option(
-            names = {"-n", "--namespace"},
-            paramLabel = "NAME",
-            description = "Only GPUs on which pods of this namespace are.")
-    private @Nullable String namespace;
-
-    @Option(
-            names = {"-A", "--all-namespaces"},
-            description = "All GPUs, which is the default.")
-    private boolean all;
-
-    @Parameters(arity = "0..1", paramLabel = "NODE", description = "One node instead of all.")
-    private @Nullable String node;
 
     private final Console console;
 
@@ -67,11 +50,7 @@ public final class InspectCommand implements Runnable {
 
     @Override
     public void run() {
-        Inspection found;
-        try (Cluster cluster = options.connect()) {
-            found = new InspectionReader(cluster, node).read();
-        }
-        Inspection shown = namespace == null || all ? found : found.of(namespace);
+        Inspection shown = options.read();
         output.print(console, table(shown), shown);
         if (output.format() != Format.JSON && output.format() != Format.YAML) {
             shown.notes().forEach(console::note);

@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The ledger: the API server passes questions on to it, and whoever may ask it is asked there. */
@@ -71,34 +72,48 @@ final class Ledger {
                 .status();
     }
 
-    /** Pods that hold GPUs now. */
-    record PodUsages(Continued metadata, List<PodUsage> items) {}
-
-    /** By what the next page is asked for. */
-    record Continued(@JsonProperty("continue") @Nullable String token) {}
-
     /**
-     * Those of a namespace.
+     * What pods of a namespace hold.
      *
      * @param namespace null for all
      */
     List<PodUsage> podUsages(@Nullable String namespace) {
+        return ofPods("podusages", namespace, PodUsage.class);
+    }
+
+    /**
+     * What pods of a namespace run on GPUs.
+     *
+     * @param namespace null for all
+     */
+    List<PodProcesses> podProcesses(@Nullable String namespace) {
+        return ofPods("podprocesses", namespace, PodProcesses.class);
+    }
+
+    /** Of objects that are listed as Kubernetes lists them. */
+    record Page<T>(Continued metadata, List<T> items) {}
+
+    /** By what the next page is asked for. */
+    record Continued(@JsonProperty("continue") @Nullable String token) {}
+
+    private <T> List<T> ofPods(String resource, @Nullable String namespace, Class<T> type) {
+        JavaType pages = JSON.getTypeFactory().constructParametricType(Page.class, type);
         String path =
                 API
                         + (namespace == null ? "" : "namespaces/" + encoded(namespace) + "/")
-                        + "podusages";
-        var all = new ArrayList<PodUsage>();
+                        + resource;
+        var all = new ArrayList<T>();
         String token = "";
         do {
             String page =
                     path + "?limit=500" + (token.isEmpty() ? "" : "&continue=" + encoded(token));
-            PodUsages some =
+            Page<T> some =
                     JSON.readValue(
                             cluster.get(
                                             page,
                                             "ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin")
                                     .body(),
-                            PodUsages.class);
+                            pages);
             all.addAll(some.items());
             token = requireNonNullElse(some.metadata().token(), "");
         } while (!token.isEmpty());
