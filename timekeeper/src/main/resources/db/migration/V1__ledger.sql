@@ -396,6 +396,16 @@ create table memory_excess (
 create index memory_excess_by_node on memory_excess (cluster, node);
 comment on column memory_excess.since is 'when it was said first, and in each report from then on';
 
+-- What runs on GPUs now, as each node's agent said last: for people who ask, and no part of the ledger. Not logged, so in no archive of
+-- the log; after a crash it is empty, until the next reports.
+create unlogged table process_report (
+    cluster     text        not null,
+    node        text        not null,
+    reported_at timestamptz not null,
+    pods        jsonb       not null,
+    primary key (cluster, node)
+);
+
 -- The eviction of such a pod.
 create table memory_eviction (
     cluster       text        not null,

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param gpus {@code GPUSHARING_RESOURCES}: what asks for GPUs at this site, joined by commas
  * @param metricsPort {@code GPUSHARING_METRICS_PORT}
  * @param dcgmNames {@code GPUSHARING_DCGM_NAMES}: show dcgm-exporter's gauges too
+ * @param commands {@code GPUSHARING_COMMANDS}: report the names of the processes on GPUs
  */
 record AgentSettings(
         Path proc,
@@ -23,7 +24,8 @@ record AgentSettings(
         Path grants,
         GpuResources gpus,
         int metricsPort,
-        boolean dcgmNames) {
+        boolean dcgmNames,
+        boolean commands) {
 
     private static final int HIGHEST_PORT = 65_535;
 
@@ -51,6 +53,11 @@ record AgentSettings(
                 new GpuResources(
                         List.of(environment.getOrDefault("GPUSHARING_RESOURCES", "").split(","))),
                 Integer.parseInt(port),
-                Boolean.parseBoolean(environment.getOrDefault("GPUSHARING_DCGM_NAMES", "false")));
+                isTrue(environment, "GPUSHARING_DCGM_NAMES"),
+                isTrue(environment, "GPUSHARING_COMMANDS"));
+    }
+
+    private static boolean isTrue(Map<String, String> environment, String name) {
+        return Boolean.parseBoolean(environment.get(name));
     }
 }

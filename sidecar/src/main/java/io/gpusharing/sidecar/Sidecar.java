@@ -72,7 +72,7 @@ public final class Sidecar {
                             agent.grants(),
                             agent.gpus(),
                             new LoggedEvents(log));
-            NodeView view = new NodeView(proc, files);
+            NodeView view = new NodeView(proc, files, agent.commands());
             return meter(
                     end,
                     settings,

@@ -3,6 +3,7 @@ package io.gpusharing.e2e.story;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.ClientIdentities;
 import io.gpusharing.e2e.cluster.Kubectl;
@@ -10,6 +11,7 @@ import io.gpusharing.e2e.cluster.Kubectl.Answer;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.NodeAgent;
 import io.gpusharing.e2e.installation.Ports;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
@@ -21,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -100,6 +103,26 @@ class UsageApiIT {
                                                                 "-o",
                                                                 "name")))
                                 .hasSize(3));
+        watch("report");
+    }
+
+    /** The node agent of a pod of {@code sales} sees what it runs. */
+    private static void watch(String name) throws IOException {
+        Pod pod = cluster.client().pods().inNamespace("sales").withName(name).get();
+        String node = pod.getSpec().getNodeName();
+        Pod agent =
+                await("the node has an agent")
+                        .atMost(SOON)
+                        .until(() -> NodeAgent.podOn(cluster, node), Optional::isPresent)
+                        .orElseThrow();
+        NodeAgent.start(
+                cluster,
+                installation,
+                agent,
+                Map.of("GPUSHARING_REPORT_PERIOD", "PT2S"),
+                "view host",
+                "device GPU-report",
+                "process host=4711 busy=20% memory=3GiB uid=" + pod.getMetadata().getUid());
     }
 
     /** The API server finds the timekeeper where it runs: beside the cluster. */
@@ -235,6 +258,30 @@ class UsageApiIT {
                         .run("get", "podusages", "-n", "research");
         assertThat(stranger.refused()).isTrue();
         assertThat(stranger.text()).contains("User \"stranger\" cannot list resource");
+    }
+
+    @Test
+    void whatAPodRunsIsShownToItsNamespaceAlone() {
+        List<String> columns =
+                List.of("get", "podprocesses", "-o", "wide", "--no-headers", "-n", "sales");
+        await("its agent has watched it for a while")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(cluster.kubectl().run(columns.toArray(String[]::new)).text())
+                                .matches(
+                                        "report +0\\.25 +1 +3072 +20% +\\d+s +\\S+ +python \\(x\\) y\\s*"));
+        assertThat(
+                        cluster.kubectl()
+                                .as("vera", "system:authenticated")
+                                .run("get", "podprocesses", "-n", "research", "--no-headers")
+                                .orFail())
+                .as("those that nobody watches")
+                .containsPattern("serve +1 +<unknown>");
+        Answer stranger =
+                cluster.kubectl()
+                        .as("vera", "system:authenticated")
+                        .run(columns.toArray(String[]::new));
+        assertThat(stranger.refused()).isTrue();
     }
 
     @Test

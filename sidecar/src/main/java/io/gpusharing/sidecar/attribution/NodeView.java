@@ -23,6 +23,7 @@ public final class NodeView implements Viewpoint {
 
     private final ProcFs proc;
     private final NodeFiles files;
+    private final boolean tellsCommands;
     private final PidMap<Known> known = new PidMap<>(KEEP_MICROS);
     private int listsOfStrangers;
     private long namedMicros = Long.MIN_VALUE / 2;
@@ -43,10 +44,12 @@ public final class NodeView implements Viewpoint {
     /**
      * @param proc {@code /proc} of the machine's first process namespace
      * @param files what stands on the node's disk about its pods
+     * @param tellsCommands whether reports have the names of processes
      */
-    public NodeView(ProcFs proc, NodeFiles files) {
+    public NodeView(ProcFs proc, NodeFiles files, boolean tellsCommands) {
         this.proc = proc;
         this.files = files;
+        this.tellsCommands = tellsCommands;
         files.refresh();
         files.refreshNames();
     }
@@ -135,6 +138,11 @@ public final class NodeView implements Viewpoint {
     @Override
     public @Nullable String soleOwner(String uuid, int visibleDevices) {
         return files.allocations().soleOwner(uuid);
+    }
+
+    @Override
+    public String command(long pid) {
+        return tellsCommands ? proc.command(pid) : "";
     }
 
     @Override

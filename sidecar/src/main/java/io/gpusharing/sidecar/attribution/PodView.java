@@ -146,6 +146,11 @@ public final class PodView implements Viewpoint {
     }
 
     @Override
+    public String command(long pid) {
+        return "";
+    }
+
+    @Override
     public List<String> allocated(String uuid) {
         return List.of();
     }

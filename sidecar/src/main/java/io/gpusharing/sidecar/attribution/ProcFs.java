@@ -1,6 +1,7 @@
 package io.gpusharing.sidecar.attribution;
 
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -55,6 +56,38 @@ public final class ProcFs {
     }
 
     /**
+     * The kernel's name of a process, of 15 bytes at most; empty where there is none. Whoever runs
+     * it chooses it, so what could move somebody's terminal is left out.
+     */
+    public String command(long pid) {
+        return read(pid + "/comm", StandardCharsets.UTF_8)
+                .map(String::strip)
+                .map(ProcFs::printable)
+                .orElse("");
+    }
+
+    private static String printable(String text) {
+        return text.codePoints()
+                .map(character -> isPrintable(character) ? character : '?')
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+    }
+
+    private static boolean isPrintable(int character) {
+        return switch (Character.getType(character)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.PRIVATE_USE,
+                    Character.SURROGATE,
+                    Character.UNASSIGNED ->
+                    false;
+            default -> true;
+        };
+    }
+
+    /**
      * Whether the containers of this pod share one process namespace: the first process is the
      * pause container's, or processes of more than one container are visible.
      */
@@ -74,10 +107,12 @@ public final class ProcFs {
     }
 
     private Optional<String> read(String name) {
+        return read(name, StandardCharsets.ISO_8859_1);
+    }
+
+    private Optional<String> read(String name, Charset charset) {
         try {
-            return Optional.of(
-                    new String(
-                            Files.readAllBytes(root.resolve(name)), StandardCharsets.ISO_8859_1));
+            return Optional.of(new String(Files.readAllBytes(root.resolve(name)), charset));
         } catch (IOException e) {
             return Optional.empty();
         }

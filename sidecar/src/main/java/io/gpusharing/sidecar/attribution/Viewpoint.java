@@ -36,6 +36,9 @@ public sealed interface Viewpoint permits PodView, NodeView {
     /** Whether nothing could be learned of a process, for instance because it has ended. */
     boolean vanished(long pid, long nowMicros);
 
+    /** The kernel's name of a process; empty where it is not known or not told. */
+    String command(long pid);
+
     /** The pods that were given a device, whether they use it or not. */
     List<String> allocated(String uuid);
 

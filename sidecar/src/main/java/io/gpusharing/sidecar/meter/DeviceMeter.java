@@ -9,7 +9,9 @@ import io.gpusharing.sidecar.attribution.Viewpoint;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceState;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodProcesses;
 import io.gpusharing.sidecar.usage.Snapshot;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +30,14 @@ final class DeviceMeter {
     final BasisSelector selector = new BasisSelector();
     final DeviceCounters counters;
 
+    /** Stays empty in a sidecar, whose pod is reported alone. */
+    final ProcessTable processes;
+
     /** The product's name; empty until it was asked. */
     String name = "";
+
+    /** NVML's number of it; -1 until it was asked. */
+    int index = -1;
 
     /** The basis of the last tick, to log a change once. */
     Basis announced = Basis.ALLOCATION;
@@ -59,6 +67,7 @@ final class DeviceMeter {
         this.readAt = now;
         this.readAtWall = wall;
         this.counters = new DeviceCounters(uuid, view, sinceMicros);
+        this.processes = new ProcessTable(uuid, view);
         this.reading = new DeviceReading(uuid, view, wall - (now - sinceMicros));
         this.checks = new BasisChecks(view, reading, selector);
     }
@@ -140,8 +149,11 @@ final class DeviceMeter {
         Basis basis = selector.settle(now);
         if (reading.takeListFresh()) {
             counters.notePresence(reading.list, now);
+            if (view.resident() == null) {
+                processes.list(reading.list, now);
+            }
         }
-        long processes = 0;
+        long busy = 0;
         long device = DeviceHistory.UNKNOWN;
         // The ring remembers what belongs to a process whose owner is not known yet.
         if (reading.rowsReady || basis != Basis.PROCESS) {
@@ -150,9 +162,12 @@ final class DeviceMeter {
         if (reading.rowsReady) {
             boolean counted = basis == Basis.PROCESS && !reading.filter.isAmbiguous();
             String sole = listProvesIdle ? null : view.soleOwner(uuid, visible);
-            processes = counters.takeRows(reading, counted, device, sole, now);
+            busy = counters.takeRows(reading, counted, device, sole, now);
+            if (counted) {
+                processes.note(reading);
+            }
         }
-        checks.compare(processes, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
+        checks.compare(busy, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
         switch (basis) {
             case PROCESS -> {
                 if (reading.filter.isAmbiguous()) {
@@ -185,6 +200,7 @@ final class DeviceMeter {
                 selector.settle(time.monotonicMicros());
             }
             counters.uncovered(time.monotonicMicros());
+            processes.clear();
         }
     }
 
@@ -204,6 +220,11 @@ final class DeviceMeter {
             counters.split(device);
         }
         counters.covered(now);
+    }
+
+    /** Pod by pod, what runs on it. */
+    List<PodProcesses> processes() {
+        return processes.byPod(index);
     }
 
     /** The device as a whole, for dashboards: gauges, not counters. */

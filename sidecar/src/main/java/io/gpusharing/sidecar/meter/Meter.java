@@ -251,7 +251,8 @@ public final class Meter implements Counters {
                     List.copyOf(uses),
                     List.copyOf(unattributed),
                     List.copyOf(unasked),
-                    List.copyOf(exceeded));
+                    List.copyOf(exceeded),
+                    devices.stream().flatMap(device -> device.processes().stream()).toList());
         }
     }
 

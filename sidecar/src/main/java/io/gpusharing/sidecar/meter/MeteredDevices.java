@@ -108,7 +108,7 @@ final class MeteredDevices {
         for (int index = 0; index < count; index++) {
             answer = nvml.deviceByIndex(index);
             if (answer.ok()) {
-                found(nvml, nvml.handle(), now, wall, found);
+                found(nvml, index, now, wall, found);
             } else {
                 gone = Refusal.of("the handle of a device", answer);
                 unseen.unreachable(gone);
@@ -124,7 +124,8 @@ final class MeteredDevices {
         }
     }
 
-    private void found(Nvml nvml, long handle, long now, long wall, List<String> found) {
+    private void found(Nvml nvml, int number, long now, long wall, List<String> found) {
+        long handle = nvml.handle();
         if (nvml.migMode(handle).ok() && nvml.result() == 1) {
             int max = nvml.migMaxCount(handle).ok() ? nvml.result() : 0;
             for (int index = 0; index < max; index++) {
@@ -147,6 +148,7 @@ final class MeteredDevices {
             found.add(uuid);
             DeviceMeter device = device(uuid, now, wall);
             device.reachable(handle);
+            device.index = number;
             if (device.name.isEmpty()) {
                 device.name = requireNonNullElse(nvml.name(handle), "");
             }

@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.report;
 import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodProcesses;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
@@ -21,15 +22,25 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
     private static final int UUID_LENGTH = 36;
     private static final int LONGEST_REASON = 256;
 
+    /** Whoever starts many processes must not make his node's report too large to be taken. */
+    private static final int MOST_PROCESSES = 512;
+
+    private static final int MOST_PROCESSES_OF_POD = 64;
+
     /** The JSON object that {@code POST /api/v1/usage} takes. */
     public String toJson() {
+        // That none runs is told, too: whoever tells of none may not know any.
+        boolean tellsProcesses = meter.equals("Agent");
         StringBuilder out = new StringBuilder(512);
         out.append("{\"run\":");
         Json.quote(out, run);
         out.append(",\"sequence\":").append(sequence).append(",\"meter\":");
         Json.quote(out, meter);
         out.append(",\"pods\":");
-        array(out, usage.pods().stream().filter(UsageReport::hasUid).toList(), UsageReport::pod);
+        array(
+                out,
+                usage.pods().stream().filter(pod -> hasUid(pod.uid())).toList(),
+                UsageReport::pod);
         out.append(",\"unattributed\":");
         array(out, usage.unattributed(), UsageReport::unattributed);
         if (!usage.unasked().isEmpty()) {
@@ -40,6 +51,16 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
             out.append(",\"exceeded\":");
             array(out, usage.exceeded(), UsageReport::exceeded);
         }
+        if (tellsProcesses) {
+            List<PodProcesses> pods =
+                    usage.processes().stream()
+                            .filter(pod -> hasUid(pod.uid()))
+                            .limit(MOST_PROCESSES)
+                            .toList();
+            int most = Math.min(MOST_PROCESSES_OF_POD, MOST_PROCESSES / Math.max(1, pods.size()));
+            out.append(",\"processes\":");
+            array(out, pods, (to, pod) -> processes(to, pod.first(most)));
+        }
         return out.append('}').toString();
     }
 
@@ -47,8 +68,8 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
      * A static pod's control group names the hash of its manifest, which is no UID that anybody
      * else knows: it is shown in the metrics and not reported.
      */
-    private static boolean hasUid(PodUse pod) {
-        return pod.uid().length() == UUID_LENGTH;
+    private static boolean hasUid(String uid) {
+        return uid.length() == UUID_LENGTH;
     }
 
     /** One line of bounded length, as the timekeeper takes it. */
@@ -120,6 +141,37 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         Json.quote(out, pod.device());
         out.append(",\"usedBytes\":").append(pod.usedBytes());
         out.append(",\"grantedBytes\":").append(pod.grantedBytes()).append('}');
+    }
+
+    private static void processes(StringBuilder out, PodProcesses pod) {
+        out.append("{\"uid\":");
+        Json.quote(out, pod.uid());
+        out.append(",\"device\":");
+        Json.quote(out, pod.device());
+        if (pod.index() >= 0) {
+            out.append(",\"index\":").append(pod.index());
+        }
+        if (pod.grantedBytes() > 0) {
+            out.append(",\"grantedBytes\":").append(pod.grantedBytes());
+        }
+        out.append(",\"count\":").append(pod.count()).append(",\"processes\":");
+        array(out, pod.processes(), UsageReport::process);
+        out.append('}');
+    }
+
+    private static void process(StringBuilder out, PodProcesses.GpuProcess process) {
+        out.append("{\"pid\":").append(process.pid());
+        if (!process.command().isEmpty()) {
+            out.append(",\"command\":");
+            Json.quote(out, process.command());
+        }
+        if (process.memoryBytes() > 0) {
+            out.append(",\"memoryBytes\":").append(process.memoryBytes());
+        }
+        if (process.busyPercent() >= 0) {
+            out.append(",\"busyPercent\":").append(process.busyPercent());
+        }
+        out.append('}');
     }
 
     private static <T> void array(

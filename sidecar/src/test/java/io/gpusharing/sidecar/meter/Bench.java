@@ -79,7 +79,7 @@ public final class Bench {
         Scenario scenario = Scenario.parse("view host\n" + String.join("\n", lines));
         try {
             Path proc = Files.createTempDirectory("bench-proc");
-            NodeView view = new NodeView(FakeProc.write(proc, scenario, BOOT), files);
+            NodeView view = new NodeView(FakeProc.write(proc, scenario, BOOT), files, true);
             Bench bench = new Bench(scenario, "", view);
             bench.proc = proc;
             return bench;

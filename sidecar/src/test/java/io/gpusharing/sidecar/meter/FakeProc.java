@@ -54,6 +54,7 @@ public final class FakeProc {
                                 + "0123456789abcdef".repeat(4)
                                 + ".scope\n";
         put(process.resolve("cgroup"), group);
+        put(process.resolve("comm"), "python (x) y\n");
         put(
                 process.resolve("stat"),
                 pid + " (python (x) y) S 1" + " 0".repeat(17) + " " + startTime + " 0 0\n");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.gpusharing.sidecar.attribution.NodeFiles;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodProcesses;
 import io.gpusharing.sidecar.usage.Usage;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -314,5 +315,88 @@ public class NodeViewTest {
                 Files.delete(file);
             }
         }
+    }
+
+    private static List<PodProcesses> processes(Bench bench) {
+        return bench.meter.usage().processes();
+    }
+
+    @Test
+    void processesAreToldWithTheirMemoryAndHowBusyTheyAre() throws IOException {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=50% memory=2GiB uid=" + Bench.POD,
+                        "process host=101 busy=10% memory=3GiB uid=" + Bench.POD,
+                        "process host=200 busy=0% memory=1GiB uid=" + OTHER,
+                        "process host=300 busy=10%");
+        Files.writeString(bench.proc.resolve("101/comm"), "\u001b[2Jgone\u202e\n");
+
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(processes(bench))
+                .containsExactly(
+                        new PodProcesses(
+                                Bench.POD,
+                                Bench.GPU,
+                                0,
+                                0,
+                                2,
+                                List.of(
+                                        new PodProcesses.GpuProcess(101, "?[2Jgone?", 3L << 30, 10),
+                                        new PodProcesses.GpuProcess(
+                                                100, "python (x) y", 2L << 30, 50))),
+                        new PodProcesses(
+                                OTHER,
+                                Bench.GPU,
+                                0,
+                                0,
+                                1,
+                                List.of(
+                                        new PodProcesses.GpuProcess(
+                                                200, "python (x) y", 1L << 30, 0))));
+    }
+
+    @Test
+    void aProcessThatHasEndedIsNotToldAnyMore() throws IOException {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=50% to=60s uid=" + Bench.POD,
+                        "process host=200 busy=30% uid=" + OTHER);
+        bench.play(Duration.ofSeconds(40));
+        assertThat(processes(bench)).extracting(PodProcesses::uid).contains(Bench.POD);
+
+        bench.play(Duration.ofSeconds(40));
+
+        assertThat(processes(bench)).extracting(PodProcesses::uid).containsExactly(OTHER);
+    }
+
+    @Test
+    void howBusyAProcessIsNobodySaysBeforeItWasWatchedForAWhile() {
+        Bench bench = Bench.node(DEVICE, "process host=100 busy=50% uid=" + Bench.POD);
+
+        bench.play(Duration.ofSeconds(3));
+
+        assertThat(processes(bench).getFirst().processes().getFirst().busyPercent()).isEqualTo(-1);
+    }
+
+    @Test
+    void aSidecarTellsOfNoProcess() {
+        Bench bench = Bench.shared(DEVICE, "process busy=50%");
+
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(processes(bench)).isEmpty();
+    }
+
+    @Test
+    void aPodThatWasGivenAGpuAndRunsNothingThereIsToldAsWell() throws IOException {
+        Bench bench = Bench.node(kubelet("nvidia.com/gpu", Bench.GPU), DEVICE);
+
+        bench.play(Duration.ofSeconds(30));
+
+        assertThat(processes(bench))
+                .containsExactly(new PodProcesses(Bench.POD, Bench.GPU, 0, 0, 0, List.of()));
     }
 }

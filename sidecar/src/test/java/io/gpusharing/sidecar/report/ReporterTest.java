@@ -73,6 +73,7 @@ class ReporterTest {
                     List.of(new PodUse("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", List.of(use))),
                     List.of(),
                     List.of(),
+                    List.of(),
                     List.of());
         }
 

@@ -6,13 +6,16 @@ import io.gpusharing.sidecar.report.Answer.Mode;
 import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodProcesses;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Usage;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +51,7 @@ class TimekeeperTest {
                                                             List.of())))),
                             List.of(new Usage.Unattributed("GPU-1", 7)),
                             List.of(),
+                            List.of(),
                             List.of()));
 
     @TempDir Path directory;
@@ -71,11 +75,12 @@ class TimekeeperTest {
                         List.of(
                                 new Usage.Unasked(UID, "team-a", "miner", List.of()),
                                 new Usage.Unasked(UID, "team-a", "other", List.of("GPU-1"))),
+                        List.of(),
                         List.of());
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .endsWith(
-                        ",\"unasked\":[{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"miner\"},{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"other\",\"devices\":[\"GPU-1\"]}]}"
+                        ",\"unasked\":[{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"miner\"},{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"other\",\"devices\":[\"GPU-1\"]}],\"processes\":[]}"
                                 .formatted(UID));
     }
 
@@ -86,12 +91,66 @@ class TimekeeperTest {
                         List.of(),
                         List.of(),
                         List.of(),
-                        List.of(new Usage.MemoryExceeded(UID, "team-a", "trainer", "GPU-1", 5, 4)));
+                        List.of(new Usage.MemoryExceeded(UID, "team-a", "trainer", "GPU-1", 5, 4)),
+                        List.of());
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .endsWith(
-                        ",\"exceeded\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"trainer\",\"device\":\"GPU-1\",\"usedBytes\":5,\"grantedBytes\":4}]}"
+                        ",\"exceeded\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"trainer\",\"device\":\"GPU-1\",\"usedBytes\":5,\"grantedBytes\":4}],\"processes\":[]}"
                                 .formatted(UID));
+    }
+
+    private static PodProcesses processes(String uid, int count) {
+        return new PodProcesses(
+                uid,
+                "GPU-1",
+                0,
+                0,
+                count,
+                IntStream.range(0, count)
+                        .mapToObj(pid -> new PodProcesses.GpuProcess(pid + 1, "", 0, -1))
+                        .toList());
+    }
+
+    private static String reported(List<PodProcesses> processes) {
+        return new UsageReport(
+                        "run-1",
+                        1,
+                        "Agent",
+                        new Usage(List.of(), List.of(), List.of(), List.of(), processes))
+                .toJson();
+    }
+
+    @Test
+    void aReportTellsTheProcessesOfEachPodAndNothingOfThemThatIsNotKnown() {
+        assertThat(
+                        reported(
+                                List.of(
+                                        new PodProcesses(
+                                                UID,
+                                                "GPU-1",
+                                                3,
+                                                1024,
+                                                2,
+                                                List.of(
+                                                        new PodProcesses.GpuProcess(
+                                                                7, "py\"thon", 512, 40),
+                                                        new PodProcesses.GpuProcess(8, "", 0, -1))),
+                                        new PodProcesses(UID, "GPU-2", -1, 0, 0, List.of()))))
+                .endsWith(
+                        ",\"processes\":[{\"uid\":\"%1$s\",\"device\":\"GPU-1\",\"index\":3,\"grantedBytes\":1024,\"count\":2,\"processes\":[{\"pid\":7,\"command\":\"py\\\"thon\",\"memoryBytes\":512,\"busyPercent\":40},{\"pid\":8}]},{\"uid\":\"%1$s\",\"device\":\"GPU-2\",\"count\":0,\"processes\":[]}]}"
+                                .formatted(UID));
+    }
+
+    @Test
+    void whoeverStartsManyProcessesMakesNoReportMuchLonger() {
+        String alone = reported(List.of(processes(UID, 10_000)));
+        String crowd = reported(Collections.nCopies(1_000, processes(UID, 10_000)));
+
+        assertThat(alone).contains("\"count\":10000").contains("{\"pid\":64}]");
+        assertThat(alone).doesNotContain("{\"pid\":65}");
+        assertThat(crowd).contains("{\"pid\":1}]").doesNotContain("{\"pid\":2}");
+        assertThat(crowd).hasSizeLessThan(100_000);
     }
 
     @Test
@@ -110,7 +169,12 @@ class TimekeeperTest {
 
     private static String sent(DeviceUse use) {
         Usage usage =
-                new Usage(List.of(new PodUse(UID, List.of(use))), List.of(), List.of(), List.of());
+                new Usage(
+                        List.of(new PodUse(UID, List.of(use))),
+                        List.of(),
+                        List.of(),
+                        List.of(),
+                        List.of());
         return new UsageReport("run-1", 1, "Sidecar", usage).toJson();
     }
 
@@ -178,9 +242,12 @@ class TimekeeperTest {
                         List.of(new PodUse("a".repeat(32), List.of())),
                         List.of(),
                         List.of(),
-                        List.of());
+                        List.of(),
+                        List.of(processes("a".repeat(32), 1)));
 
-        assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson()).contains("\"pods\":[]");
+        assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
+                .contains("\"pods\":[]")
+                .contains("\"processes\":[]");
     }
 
     @Test

@@ -41,6 +41,8 @@ class Discovery {
             List.of(
                     new Kind("podusages", "podusage", true, "PodUsage", "pu", READ, Map.of()),
                     new Kind(
+                            "podprocesses", "podprocess", true, "PodProcesses", "", READ, Map.of()),
+                    new Kind(
                             "budgetusages",
                             "budgetusage",
                             false,

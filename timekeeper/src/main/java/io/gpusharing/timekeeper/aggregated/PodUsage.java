@@ -8,7 +8,6 @@ import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +42,19 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
             String namespace,
             UUID uid,
             Instant creationTimestamp,
-            Map<String, String> labels) {}
+            Map<String, String> labels) {
+
+        static Metadata of(PodCharge charge) {
+            return new Metadata(
+                    charge.name(),
+                    charge.namespace(),
+                    charge.uid(),
+                    charge.from(),
+                    Map.of(
+                            "gpusharing.io/budget", charge.budget(),
+                            "gpusharing.io/node", charge.node()));
+        }
+    }
 
     /**
      * As of the moment of the question. Amounts are GPU-minutes, parts are of one GPU.
@@ -96,14 +107,7 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
         return new PodUsage(
                 KIND,
                 Discovery.API_VERSION,
-                new Metadata(
-                        charge.name(),
-                        charge.namespace(),
-                        charge.uid(),
-                        charge.from(),
-                        Map.of(
-                                "gpusharing.io/budget", charge.budget(),
-                                "gpusharing.io/node", charge.node())),
+                Metadata.of(charge),
                 new Status(
                         charge.node(),
                         charge.budget(),
@@ -143,13 +147,5 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
                 use == null ? UNKNOWN : use.minutes(),
                 use == null ? UNKNOWN : use.basis(),
                 status.since().toString());
-    }
-
-    /** Where a page ends. */
-    List<String> position() {
-        return List.of(
-                metadata.namespace(),
-                metadata.name(),
-                Objects.requireNonNull(metadata.uid()).toString());
     }
 }

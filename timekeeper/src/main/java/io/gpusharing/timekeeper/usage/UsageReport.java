@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.usage;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSetter;
 import com.fasterxml.jackson.annotation.Nulls;
 import jakarta.validation.Valid;
@@ -13,6 +14,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One usage report, as it comes over the wire. Counters are cumulative since the run began and
@@ -23,6 +25,7 @@ import java.util.UUID;
  * @param unattributed busy time of GPUs that belongs to no pod; node agents only
  * @param unasked pods that use a GPU that they were not given; node agents only
  * @param exceeded pods that hold more memory of a GPU than they were given; node agents only
+ * @param processes what runs on GPUs now; null where the meter tells no processes, as sidecars
  */
 public record UsageReport(
         UUID run,
@@ -31,7 +34,8 @@ public record UsageReport(
         List<@Valid PodUse> pods,
         @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unattributed> unattributed,
         @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unasked> unasked,
-        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid MemoryExceeded> exceeded) {
+        @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid MemoryExceeded> exceeded,
+        @JsonSetter(nulls = Nulls.SET) @Nullable List<@Valid PodProcesses> processes) {
 
     private static final String DEVICE = "\\p{Alnum}[\\w.:/-]{0,95}";
     private static final String NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
@@ -110,7 +114,49 @@ public record UsageReport(
             @PositiveOrZero long usedBytes,
             @PositiveOrZero long grantedBytes) {}
 
-    /** 128 bits, equal for equal content, whatever order pods and devices are listed in. */
+    /**
+     * The processes of a pod on one GPU, as of the report.
+     *
+     * @param index NVML's number of the GPU; null where it has none
+     * @param grantedBytes memory that our device plugin gave the pod; null where it gave none in
+     *     particular
+     * @param count how many there are
+     * @param processes those with most memory
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record PodProcesses(
+            UUID uid,
+            @Pattern(regexp = DEVICE, message = "is no name of a device") String device,
+            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Integer index,
+            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Long grantedBytes,
+            @PositiveOrZero int count,
+            List<@Valid GpuProcess> processes) {}
+
+    /**
+     * One of them.
+     *
+     * @param pid its number on the node
+     * @param command the kernel's name of it, which whoever runs it chooses; null where it is not
+     *     told
+     * @param memoryBytes null where the driver does not say it
+     * @param busyPercent of the whole GPU, over some ten seconds; null where that is not measured
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record GpuProcess(
+            @PositiveOrZero long pid,
+            @JsonSetter(nulls = Nulls.SET)
+                    @Size(max = 64)
+                    @Pattern(
+                            regexp = "[^\\p{C}\\p{Zl}\\p{Zp}]*",
+                            message = "has characters that move a terminal")
+                    @Nullable String command,
+            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Long memoryBytes,
+            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Integer busyPercent) {}
+
+    /**
+     * 128 bits, equal for equal counters and findings, in whatever order pods and devices are
+     * listed. What runs now is no part of it: no counter depends on that.
+     */
     public UUID digest() {
         MessageDigest sha = sha256();
         add(sha, meter.name());

@@ -15,8 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * An API server that says how it passes on questions, and has an {@code APIService}. It lets {@code
- * admin} do everything, {@code ada} everything in {@code team-a}, and {@code nina} everything with
- * what is called {@code train}.
+ * admin} do everything, {@code ada} everything in {@code team-a}, {@code nina} everything with what
+ * is called {@code train}, and {@code rita} read the ledger and the pods of {@code team-b}.
  */
 final class AskedApiServer implements AutoCloseable {
 
@@ -93,12 +93,19 @@ final class AskedApiServer implements AutoCloseable {
         JsonNode asked = JSON.readTree(review);
         String user = asked.at("/spec/user").asString();
         return user.equals("admin")
+                || (user.equals("rita") && mayRita(asked.at("/spec/resourceAttributes")))
                 || (user.equals("nina")
                         && asked.at("/spec/resourceAttributes/name").asString("").equals("train"))
                 || (user.equals("ada")
                         && asked.at("/spec/resourceAttributes/namespace")
                                 .asString("")
                                 .equals("team-a"));
+    }
+
+    private static boolean mayRita(JsonNode asked) {
+        return asked.path("resource").asString("").equals("pods")
+                ? asked.path("namespace").asString("").equals("team-b")
+                : asked.path("group").asString("").equals("usage.gpusharing.io");
     }
 
     private static void send(HttpExchange exchange, int code, String answer) throws IOException {

@@ -25,6 +25,9 @@ import io.gpusharing.timekeeper.statement.PodCharges;
 import io.gpusharing.timekeeper.statement.QuoteAnswers;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.gpusharing.timekeeper.usage.MeasuredUse;
+import io.gpusharing.timekeeper.usage.RunningProcesses;
+import io.gpusharing.timekeeper.usage.UsageReport.GpuProcess;
+import io.gpusharing.timekeeper.usage.UsageReport.PodProcesses;
 import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
@@ -107,6 +110,7 @@ class UsageApiHttpTest {
     @Import({
         PodCharges.class,
         MeasuredUse.class,
+        RunningProcesses.class,
         Manifests.class,
         QuoteAnswers.class,
         VerificationRepository.class
@@ -230,16 +234,19 @@ class UsageApiHttpTest {
         apiServer.close();
     }
 
+    private UUID train = new UUID(0, 0);
+
     @BeforeEach
     void pods() {
         DATABASE.jdbc().sql("delete from pod_allocation").update();
-        hold("team-a", "train", "n1", 500_000);
+        DATABASE.jdbc().sql("delete from process_report").update();
+        train = hold("team-a", "train", "n1", 500_000);
         hold("team-a", "serve", "n2", 1_000_000);
         hold("team-b", "train", "n1", 250_000);
     }
 
-    private static void hold(String namespace, String name, String node, long micros) {
-        DATABASE.rows()
+    private static UUID hold(String namespace, String name, String node, long micros) {
+        return DATABASE.rows()
                 .sql(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, share_known,
@@ -500,6 +507,95 @@ class UsageApiHttpTest {
         table.at("/rows/1/cells").forEach(cell -> cells.add(cell.asString()));
         assertThat(cells.subList(0, 3)).containsExactly("train", "0.5", "10m");
         assertThat(cells.subList(4, 7)).containsExactly("<unknown>", "team-a", "n1");
+    }
+
+    /** What the agent of {@code n1} says runs in {@code team-a/train}. */
+    private void run(GpuProcess... processes) {
+        context.getBean(RunningProcesses.class)
+                .reported(
+                        "n1",
+                        List.of(
+                                new PodProcesses(
+                                        train,
+                                        "GPU-1",
+                                        3,
+                                        4L << 30,
+                                        processes.length,
+                                        List.of(processes))),
+                        Instant.now());
+    }
+
+    @Test
+    void whatAPodRunsIsShownToWhoMayGetIt() throws Exception {
+        run(new GpuProcess(7, "python", 1L << 30, 40), new GpuProcess(8, null, null, null));
+
+        JsonNode list = answered("ada", API + "/namespaces/team-a/podprocesses");
+
+        assertThat(names(list)).containsExactly("team-a/serve", "team-a/train");
+        assertThat(list.at("/items/0/status").has("asOf")).isFalse();
+        JsonNode pod = answered("ada", API + "/namespaces/team-a/podprocesses/train");
+        assertThat(pod.path("kind").asString()).isEqualTo("PodProcesses");
+        assertThat(pod.at("/metadata/uid").asString()).isEqualTo(train.toString());
+        assertThat(pod.at("/status/node").asString()).isEqualTo("n1");
+        assertThat(pod.at("/status/gpus").asString()).isEqualTo("0.5");
+        assertThat(pod.at("/status/asOf").asString()).isNotEmpty();
+        assertThat(pod.at("/status/devices").toString())
+                .isEqualTo(
+                        "[{\"uuid\":\"GPU-1\",\"index\":3,\"grantedMiB\":4096,\"processCount\":2,\"processes\":[{\"pid\":7,\"command\":\"python\",\"memoryMiB\":1024,\"busyPercent\":40},{\"pid\":8}]}]");
+        isStatus(
+                ask(proxy, "ada", API + "/namespaces/team-a/podprocesses/none"),
+                404,
+                "podprocesses.usage.gpusharing.io \"none\" not found");
+    }
+
+    @Test
+    void theRightToTheLedgerIsNoneToSeeWhatPodsRun() throws Exception {
+        run(new GpuProcess(7, "secret", 1L << 30, 40));
+
+        assertThat(names(answered("rita", API + "/podusages"))).hasSize(3);
+        assertThat(names(answered("rita", API + "/podprocesses"))).containsExactly("team-b/train");
+        assertThat(names(answered("rita", API + "/namespaces/team-b/podprocesses"))).hasSize(1);
+        for (String path : List.of("", "/train")) {
+            isStatus(
+                    ask(proxy, "rita", API + "/namespaces/team-a/podprocesses" + path),
+                    403,
+                    "User \"rita\" cannot get resource \"pods\"",
+                    "in the namespace \"team-a\"");
+        }
+        isStatus(ask(proxy, "ada", API + "/namespaces/team-b/podprocesses"), 403, "cannot list");
+        isStatus(ask(proxy, "ada", API + "/podprocesses"), 403, "at the cluster scope");
+    }
+
+    @Test
+    void kubectlShowsWhatRunsInALineForEachPod() throws Exception {
+        run(new GpuProcess(7, "python", 1L << 30, 40), new GpuProcess(9, "python", 2L << 30, 5));
+
+        JsonNode rows =
+                answered("admin", API + "/podprocesses?limit=500", "Accept", TABLE).path("rows");
+
+        assertThat(rows.at("/0/cells").toString())
+                .isEqualTo(
+                        "[\"serve\",\"1\",\"<unknown>\",\"<unknown>\",\"<unknown>\",\"<unknown>\",\"n2\",\"\"]");
+        assertThat(rows.at("/1/cells").toString())
+                .isEqualTo("[\"train\",\"0.5\",\"2\",\"3072\",\"45%\",\"0s\",\"n1\",\"python\"]");
+        assertThat(rows.at("/2/cells/2").asString())
+                .as("team-b/train runs nothing on n1")
+                .isEqualTo("0");
+    }
+
+    @Test
+    void whatRunsIsReadPageByPageToo() throws Exception {
+        JsonNode first = answered("admin", API + "/podprocesses?limit=2");
+        JsonNode rest =
+                answered(
+                        "admin",
+                        API
+                                + "/podprocesses?limit=2&continue="
+                                + first.at("/metadata/continue").asString());
+
+        assertThat(names(first)).containsExactly("team-a/serve", "team-a/train");
+        assertThat(names(rest)).containsExactly("team-b/train");
+        assertThat(rest.path("metadata").has("continue")).isFalse();
     }
 
     @Test

@@ -29,7 +29,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Semaphore;
 import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -64,8 +63,7 @@ final class AgentFindings {
     private final Events events;
     private final Executor background;
     private final MemoryExcessLog excesses;
-    private final Map<String, Runnable> unwritten = new ConcurrentHashMap<>();
-    private final Semaphore writing = new Semaphore(1);
+    private final NodeWrites writes;
 
     /** When it was said last. */
     private final Map<Finding, Instant> said = new ConcurrentHashMap<>();
@@ -85,6 +83,7 @@ final class AgentFindings {
         this.excesses = excesses;
         this.events = new Events(client, Names.TIMEKEEPER);
         this.background = background;
+        this.writes = new NodeWrites("who holds more GPU memory than was given", background);
     }
 
     /** Writes of those pods of a report that nothing was said about in the last hour. */
@@ -136,41 +135,7 @@ final class AgentFindings {
                         .values()
                         .stream()
                         .toList();
-        // While the database is slow, the last of each node's.
-        unwritten.put(node, () -> excesses.reported(node, pods, delivery.at()));
-        write();
-    }
-
-    private void write() {
-        if (writing.tryAcquire()) {
-            try {
-                background.execute(this::writeAll);
-            } catch (RuntimeException | Error e) {
-                writing.release();
-                throw e;
-            }
-        }
-    }
-
-    private void writeAll() {
-        try {
-            for (String node : List.copyOf(unwritten.keySet())) {
-                Runnable last = unwritten.remove(node);
-                if (last != null) {
-                    last.run();
-                }
-            }
-        } catch (RuntimeException e) {
-            log.atWarn()
-                    .setCause(e)
-                    .log("cannot remember who holds more GPU memory than was given");
-        } finally {
-            writing.release();
-        }
-        // What came while it was being released.
-        if (!unwritten.isEmpty()) {
-            write();
-        }
+        writes.write(node, () -> excesses.reported(node, pods, delivery.at()));
     }
 
     private static long tooMuch(MemoryExceeded pod) {

@@ -98,7 +98,8 @@ final class ReportReader {
                 report.pods().size() == 1
                         && report.unattributed().isEmpty()
                         && report.unasked().isEmpty()
-                        && report.exceeded().isEmpty();
+                        && report.exceeded().isEmpty()
+                        && report.processes() == null;
         if (report.meter() == Meter.Sidecar && !ofOnePod) {
             throw new MalformedReportException(
                     "a sidecar reports exactly one pod, and nothing else");

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.timekeeper.usage.MemoryExcessLog;
+import io.gpusharing.timekeeper.usage.RunningProcesses;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.ReporterTokens;
@@ -55,6 +56,13 @@ class UsageConfiguration {
     @Bean
     AgentFindings agentFindings(KubernetesClient client, MemoryExcessLog excesses) {
         return new AgentFindings(client, excesses, Thread::startVirtualThread);
+    }
+
+    @Bean
+    ProcessReports processReports(
+            RunningProcesses processes,
+            @Value("${gpusharing.aggregated.enabled:false}") boolean canBeAsked) {
+        return new ProcessReports(processes, canBeAsked, Thread::startVirtualThread);
     }
 
     @Bean

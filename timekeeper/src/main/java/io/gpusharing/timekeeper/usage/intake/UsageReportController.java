@@ -55,6 +55,7 @@ class UsageReportController {
     private final CommitLanes commits;
     private final TrustBundle authority;
     private final AgentFindings agentFindings;
+    private final ProcessReports processes;
     private final RefusalNotices refusals;
     private final UsageMetrics metrics;
     private final UsageProperties properties;
@@ -67,6 +68,7 @@ class UsageReportController {
             CommitLanes commits,
             TrustBundle authority,
             AgentFindings agentFindings,
+            ProcessReports processes,
             RefusalNotices refusals,
             UsageMetrics metrics,
             UsageProperties properties,
@@ -76,6 +78,7 @@ class UsageReportController {
         this.commits = commits;
         this.authority = authority;
         this.agentFindings = agentFindings;
+        this.processes = processes;
         this.refusals = refusals;
         this.metrics = metrics;
         this.properties = properties;
@@ -154,6 +157,7 @@ class UsageReportController {
         return switch (authorizer.judge(reporter, report, pods, clock.instant())) {
             case ReportAuthorizer.Entry.Admitted(Delivery delivery) -> {
                 agentFindings.note(delivery);
+                processes.note(delivery);
                 yield commits.submit(delivery);
             }
             case ReportAuthorizer.Entry.Rejected rejected -> rejected.outcome();

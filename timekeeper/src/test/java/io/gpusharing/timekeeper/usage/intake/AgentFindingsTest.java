@@ -223,7 +223,8 @@ class AgentFindingsTest {
                         List.of(new PodUse(uid, List.of(use(1, 2)))),
                         List.of(),
                         List.of(new Unasked(uid, "team-a", "miner", List.of(notGiven))),
-                        List.of());
+                        List.of(),
+                        null);
         return delivery(report, afterNoon);
     }
 
@@ -245,7 +246,8 @@ class AgentFindingsTest {
                                                 "GPU-" + i,
                                                 mebibytes[i] << 20,
                                                 4_096L << 20))
-                                .toList());
+                                .toList(),
+                        null);
         return delivery(report, afterNoon);
     }
 

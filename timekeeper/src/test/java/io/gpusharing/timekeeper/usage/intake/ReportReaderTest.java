@@ -14,6 +14,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReportReaderTest {
 
@@ -90,6 +91,47 @@ class ReportReaderTest {
         assertThat(report.digest()).isNotEqualTo(read(named.replace("1f2e", "2f2e")).digest());
         assertThatThrownBy(() -> read(named.replace("GPU-1f2e", "a GPU")))
                 .hasMessageContaining("is no name of a device");
+    }
+
+    private static final String RUNNING =
+            REFERENCE
+                    .replace("Sidecar", "Agent")
+                    .replace(
+                            "\"unattributed\": []",
+                            """
+                            "processes": [{"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+                                           "device": "GPU-1", "index": 0, "grantedBytes": 4, "count": 2,
+                                           "processes": [{"pid": 7, "command": "python", "memoryBytes": 3,
+                                                          "busyPercent": 40}, {"pid": 8}]}]
+                            """);
+
+    @Test
+    void anAgentTellsWhatRunsAndNothingOfItIsCounted() throws Exception {
+        UsageReport report = read(RUNNING);
+
+        assertThat(report.processes())
+                .containsExactly(
+                        new UsageReport.PodProcesses(
+                                UUID.fromString("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
+                                "GPU-1",
+                                0,
+                                4L,
+                                2,
+                                List.of(
+                                        new UsageReport.GpuProcess(7, "python", 3L, 40),
+                                        new UsageReport.GpuProcess(8, null, null, null))));
+        assertThat(report.digest()).isEqualTo(read(REFERENCE.replace("Sidecar", "Agent")).digest());
+        assertThat(read(REFERENCE).processes()).isNull();
+        assertThatThrownBy(() -> read(RUNNING.replace("Agent", "Sidecar")))
+                .hasMessageContaining("nothing else");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\\u001b[2J", "\\u009b2J", "a\\nb", "\\u202eevil", "\\u2028"})
+    void aNameOfAProgramMovesNoTerminal(String name) {
+        assertThatThrownBy(() -> read(RUNNING.replace("python", name)))
+                .hasMessageContaining(
+                        "processes[0].processes[0].command has characters that move a terminal");
     }
 
     @Test

@@ -97,7 +97,8 @@ public final class Reports {
                 List.of(new PodUse(pod, List.of(devices))),
                 List.of(),
                 List.of(),
-                List.of());
+                List.of(),
+                null);
     }
 
     public static UsageReport agent(UUID run, long sequence, PodUse... pods) {
@@ -108,7 +109,8 @@ public final class Reports {
                 List.of(pods),
                 List.of(new Unattributed(GPU, sequence)),
                 List.of(),
-                List.of());
+                List.of(),
+                null);
     }
 
     /** A GPU that was busy for so many of so many seconds. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
+import io.gpusharing.timekeeper.usage.RunningProcesses;
 import io.gpusharing.timekeeper.usage.UsageProperties;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys;
 import io.gpusharing.timekeeper.usage.reporter.Pods;
@@ -123,6 +124,12 @@ class UsageHttpTest {
             return new RefusalNotices(
                     new Events(new KubernetesClientBuilder().build(), Names.TIMEKEEPER),
                     task -> {});
+        }
+
+        @Bean
+        ProcessReports processReports() {
+            return new ProcessReports(
+                    new RunningProcesses(TestDatabase.rows("http")), true, Runnable::run);
         }
 
         @Bean

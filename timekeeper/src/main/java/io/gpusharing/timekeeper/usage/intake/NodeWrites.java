@@ -1,0 +1,68 @@
+package io.gpusharing.timekeeper.usage.intake;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes down what node agents say of their nodes now, one after another, so that no report waits
+ * for it: while the database is slow, the last of each node's.
+ */
+final class NodeWrites {
+
+    private static final Logger log = LoggerFactory.getLogger(NodeWrites.class);
+
+    private final String what;
+    private final Executor background;
+    private final Map<String, Runnable> unwritten = new ConcurrentHashMap<>();
+    private final Semaphore writing = new Semaphore(1);
+
+    /**
+     * @param what is written, in words
+     * @param background runs what asks the database
+     */
+    NodeWrites(String what, Executor background) {
+        this.what = what;
+        this.background = background;
+    }
+
+    /** Takes the place of what the same node has said and nobody has written yet. */
+    void write(String node, Runnable last) {
+        unwritten.put(node, last);
+        write();
+    }
+
+    private void write() {
+        if (writing.tryAcquire()) {
+            try {
+                background.execute(this::writeAll);
+            } catch (RuntimeException | Error e) {
+                writing.release();
+                throw e;
+            }
+        }
+    }
+
+    private void writeAll() {
+        try {
+            for (String node : List.copyOf(unwritten.keySet())) {
+                Runnable last = unwritten.remove(node);
+                if (last != null) {
+                    last.run();
+                }
+            }
+        } catch (RuntimeException e) {
+            log.atWarn().setCause(e).log("cannot remember {}", what);
+        } finally {
+            writing.release();
+        }
+        // What came while it was being released.
+        if (!unwritten.isEmpty()) {
+            write();
+        }
+    }
+}
