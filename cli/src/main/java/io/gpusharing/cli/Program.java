@@ -5,6 +5,7 @@ import io.gpusharing.cli.budget.GrantCommand;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
+import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.cli.explain.ExplainCommand;
 import io.gpusharing.cli.explain.QuoteCommand;
 import io.gpusharing.cli.inspect.DevicesCommand;
@@ -20,6 +21,7 @@ import io.gpusharing.cli.ledger.WasteCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -46,9 +48,15 @@ public final class Program {
 
     /**
      * @param calledAs name of the program that the user has called
+     * @param pause between two answers of a command that is watched
      * @param args of the user
      */
-    Program(String calledAs, Console console, Clock clock, String... args) {
+    Program(
+            String calledAs,
+            Console console,
+            Clock clock,
+            WatchOption.Pause pause,
+            String... args) {
         this.console = console;
         this.completes = calledAs.equals("kubectl_complete-gpusharing");
         this.args = args.clone();
@@ -60,7 +68,7 @@ public final class Program {
                         ? new CommandLine(new GpushareCommand(console))
                         : new CommandLine(this);
         if (commands.getCommand() == this) {
-            Map<String, Supplier<Runnable>> all = subcommands(console, clock);
+            Map<String, Supplier<Runnable>> all = subcommands(console, clock, pause);
             // What picocli reads of a command takes 30 ms, and few have all of them.
             String called = args.length == 0 || completes ? "" : args[0];
             all.forEach((name, command) -> {
@@ -91,15 +99,16 @@ public final class Program {
     }
 
     /** By name, in the order in which people are shown them. */
-    private static Map<String, Supplier<Runnable>> subcommands(Console console, Clock clock) {
+    private static Map<String, Supplier<Runnable>> subcommands(
+            Console console, Clock clock, WatchOption.Pause pause) {
         var all = new LinkedHashMap<String, Supplier<Runnable>>();
         all.put("budgets", () -> new BudgetsCommand(console, clock));
         all.put("inspect", () -> new InspectCommand(console));
         all.put("devices", () -> new DevicesCommand(console));
         all.put("explain", () -> new ExplainCommand(console));
         all.put("quote", () -> new QuoteCommand(console, clock));
-        all.put("top", () -> new TopCommand(console, clock));
-        all.put("processes", () -> new ProcessesCommand(console));
+        all.put("top", () -> new TopCommand(console, clock, pause));
+        all.put("processes", () -> new ProcessesCommand(console, pause));
         all.put("statement", () -> new StatementCommand(console));
         all.put("waste", () -> new WasteCommand(console));
         all.put("evictions", () -> new EvictionsCommand(console));
@@ -123,10 +132,25 @@ public final class Program {
                         new PrintWriter(System.err, true, StandardCharsets.UTF_8),
                         Boolean.getBoolean("colours"));
         var program =
-                new Program(System.getProperty("calledAs", ""), console, Clock.systemUTC(), args);
+                new Program(
+                        System.getProperty("calledAs", ""),
+                        console,
+                        Clock.systemUTC(),
+                        Program::fiveSeconds,
+                        args);
         int code = program.run();
         console.out().flush();
         System.exit(code);
+    }
+
+    private static boolean fiveSeconds() {
+        try {
+            Thread.sleep(Duration.ofSeconds(5));
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     int run() {

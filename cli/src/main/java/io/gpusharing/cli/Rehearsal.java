@@ -36,7 +36,14 @@ final class Rehearsal {
             String[] words =
                     Stream.concat(command.stream(), Stream.of("--kubeconfig", args[0]))
                             .toArray(String[]::new);
-            int code = new Program("kubectl-gpusharing", console, Clock.systemUTC(), words).run();
+            int code =
+                    new Program(
+                                    "kubectl-gpusharing",
+                                    console,
+                                    Clock.systemUTC(),
+                                    () -> false,
+                                    words)
+                            .run();
             if (code != 0) {
                 throw new IllegalStateException(command + " ended with " + code);
             }

@@ -165,7 +165,7 @@ class ProcessesTest {
                                 e     team-a   -        gpu-node-1   -     -        -     -     100
                                 5                                          -                    0/500
                                 """,
-                                "No node agent has said in the last minutes what runs in team-a/a, team-a/b, team-a/c and 2 more\n",
+                                "It is not known now what runs in team-a/a, team-a/b, team-a/c and 2 more\n",
                                 0));
     }
 
@@ -243,6 +243,17 @@ class ProcessesTest {
                         train,team-a,0,gpu-node-1,26%,2000/3840,4712,python,50,GPU-0,2026-11-27T09:00:00Z\r
                         train,team-a,0,gpu-node-1,74%,1000/3840,4711,python,50,GPU-0,2026-11-27T09:00:00Z\r
                         """);
+    }
+
+    @Test
+    void aSpreadsheetComputesNothingThatATenantHasCalledHisProgram() {
+        says(
+                OURS,
+                "",
+                pod("team-a", "evil", "1", SEEN, gpu(0, "", 1, process(1, "=1+cmd()", 10, 1))));
+
+        assertThat(shell.run("processes", "-o", "csv").out()).contains(",1,'=1+cmd(),100,");
+        assertThat(shell.run("processes").out()).contains("   =1+cmd()   100");
     }
 
     @Test

@@ -1,6 +1,8 @@
 package io.gpusharing.cli;
 
 import io.gpusharing.cli.console.Console;
+import io.gpusharing.cli.console.WatchOption;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -20,6 +22,7 @@ final class Shell {
 
     private final Path kubeconfig;
     private final Clock clock;
+    private WatchOption.Pause pause = () -> false;
 
     Shell(String url, Path folder, String now) throws IOException {
         this.kubeconfig = folder.resolve("kubeconfig");
@@ -53,6 +56,34 @@ final class Shell {
         return called("kubectl-gpusharing", true, all.toArray(String[]::new));
     }
 
+    /** Of a command that is watched: between its answers, until there are no more of these. */
+    void meanwhile(Runnable... events) {
+        var left = List.of(events).iterator();
+        pause =
+                () -> {
+                    if (left.hasNext()) {
+                        left.next().run();
+                        return true;
+                    }
+                    return false;
+                };
+    }
+
+    /** What a person sees, who has answers and notes in one window, with colours. */
+    String seen(String... args) {
+        var all = new ArrayList<>(List.of(args));
+        all.addAll(List.of("--kubeconfig", kubeconfig.toString()));
+        var window = new StringWriter();
+        var console =
+                new Console(
+                        new PrintWriter(new BufferedWriter(window)),
+                        new PrintWriter(window, true),
+                        true);
+        new Program("kubectl-gpusharing", console, clock, pause, all.toArray(String[]::new)).run();
+        console.out().flush();
+        return window.toString();
+    }
+
     Answer inspectGpushare(String... args) {
         var all = new ArrayList<>(List.of(args));
         all.addAll(List.of("--kubeconfig", kubeconfig.toString()));
@@ -64,7 +95,7 @@ final class Shell {
         var out = new StringWriter();
         var err = new StringWriter();
         var console = new Console(new PrintWriter(out, true), new PrintWriter(err, true), colours);
-        int code = new Program(name, console, clock, args).run();
+        int code = new Program(name, console, clock, pause, args).run();
         console.out().flush();
         return new Answer(out.toString(), err.toString(), code);
     }

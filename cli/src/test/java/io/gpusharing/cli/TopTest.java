@@ -108,4 +108,57 @@ class TopTest {
                                 "error: User \"ada\" cannot list resource \"podusages\"; ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin. Where usage.gpusharing.io is off, an administrator turns it on with api.aggregated: true\n",
                                 1));
     }
+
+    @Test
+    void whoWatchesIsShownItAgainAndTheNextAnswerMayBeBetter() {
+        String lazy = LIST.formatted("", pod("lazy", "0.5", measured("20.0")));
+        shell.meanwhile(
+                () -> api.passesOn(OURS, 503, "{\"kind\":\"Status\",\"message\":\"away\"}", ""),
+                () -> api.passesOn(OURS, 200, lazy, ""));
+
+        Answer answer = shell.run("top", "--watch");
+
+        assertThat(answer.code()).isZero();
+        assertThat(answer.out().lines().map(line -> line.replaceAll("^(\\S+ +\\S+).*", "$1")))
+                .containsExactly(
+                        "NAMESPACE   NAME",
+                        "team-a      lazy",
+                        "team-a      diligent",
+                        "team-a      unwatched",
+                        "",
+                        "",
+                        "NAMESPACE   NAME",
+                        "team-a      lazy");
+        assertThat(answer.err()).isEqualTo("error: away\n");
+    }
+
+    @Test
+    void whoeverWatchesOnATerminalSeesTheLastAnswerAlone() {
+        shell.meanwhile(() -> {});
+
+        String out = shell.runColoured("top", "-w").out();
+
+        assertThat(out.split("\033\\[H\033\\[2J", -1))
+                .hasSize(3)
+                .satisfies(parts -> assertThat(parts[0]).isEmpty())
+                .satisfies(
+                        parts -> assertThat(parts[1]).startsWith("NAMESPACE").isEqualTo(parts[2]));
+    }
+
+    @Test
+    void whatGoesWrongMeanwhileIsSeenOnTheTerminal() {
+        shell.meanwhile(
+                () -> api.passesOn(OURS, 503, "{\"kind\":\"Status\",\"message\":\"away\"}", ""));
+
+        assertThat(shell.seen("top", "-w")).endsWith("\033[H\033[2Jerror: away\n");
+    }
+
+    @Test
+    void aProgramIsToldToAskAgainItself() {
+        Answer answer = shell.run("top", "-w", "-o", "json");
+
+        assertThat(answer.code()).isEqualTo(1);
+        assertThat(answer.err())
+                .isEqualTo("error: --watch is for people: use it with -o table or -o wide\n");
+    }
 }

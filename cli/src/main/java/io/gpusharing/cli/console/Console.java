@@ -13,6 +13,8 @@ public record Console(PrintWriter out, PrintWriter err, boolean colours) {
 
     /** Says something that is no part of the answer. */
     public void note(String sentence) {
+        // In the order in which they were said, where both are one terminal.
+        out.flush();
         err.println(sentence);
     }
 }

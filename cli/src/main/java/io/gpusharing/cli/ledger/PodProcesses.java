@@ -78,10 +78,7 @@ record PodProcesses(PodUsage.Metadata metadata, Status status) {
 
         Running {
             // Tenants name their processes, and nothing they write may move a terminal.
-            command =
-                    command == null
-                            ? null
-                            : command.replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "");
+            command = command == null ? null : command.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "");
         }
     }
 

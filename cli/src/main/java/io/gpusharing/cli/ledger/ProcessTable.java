@@ -2,6 +2,7 @@ package io.gpusharing.cli.ledger;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.cli.ledger.PodProcesses.Device;
 import io.gpusharing.cli.ledger.PodProcesses.Total;
@@ -28,19 +29,19 @@ final class ProcessTable {
 
     private static final int SHARES = 100;
 
-    private final boolean wide;
+    private final Format format;
     private final List<List<String>> rows = new ArrayList<>();
     private final Set<String> alarming = new HashSet<>();
     private final Set<String> devices = new HashSet<>();
     private @Nullable Long used;
     private BigDecimal requested = BigDecimal.ZERO;
 
-    private ProcessTable(boolean wide) {
-        this.wide = wide;
+    private ProcessTable(Format format) {
+        this.format = format;
     }
 
-    static Table of(List<PodProcesses> pods, boolean wide) {
-        var table = new ProcessTable(wide);
+    static Table of(List<PodProcesses> pods, Format format) {
+        var table = new ProcessTable(format);
         pods.forEach(table::add);
         var headings = new ArrayList<>(HEADINGS);
         var footer =
@@ -55,7 +56,7 @@ final class ProcessTable {
                                 "",
                                 "",
                                 table.devices.size() * SHARES + "/" + plain(table.requested)));
-        if (wide) {
+        if (format != Format.TABLE) {
             headings.addAll(MORE);
             footer.addAll(List.of("", ""));
         }
@@ -74,7 +75,7 @@ final class ProcessTable {
                     busy(process, pod),
                     process.memoryMiB(),
                     Integer.toString(process.pid()),
-                    requireNonNullElse(process.command(), ""));
+                    shown(process.command()));
         }
         if (processes.isEmpty()) {
             boolean none =
@@ -111,11 +112,19 @@ final class ProcessTable {
                                 pid,
                                 command,
                                 plain(shares(pod))));
-        if (wide) {
+        if (format != Format.TABLE) {
             row.add(on.stream().map(Device::uuid).collect(Collectors.joining(":")));
             row.add(Objects.toString(pod.status().asOf(), ""));
         }
         rows.add(row);
+    }
+
+    /** Whoever opens CSV in a spreadsheet must not compute what a tenant has called his program. */
+    private String shown(@Nullable String command) {
+        String name = requireNonNullElse(command, "");
+        return format == Format.CSV && !name.isEmpty() && "=+-@".indexOf(name.charAt(0)) >= 0
+                ? "'" + name
+                : name;
     }
 
     /** Of what the pod holds, in whole percent; nothing where that is not known. */

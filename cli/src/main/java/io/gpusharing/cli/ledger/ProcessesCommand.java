@@ -5,8 +5,8 @@ import io.gpusharing.cli.cluster.ClusterOptions;
 import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
-import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.cli.ledger.PodProcesses.Device;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         description = {
             "What pods run on the GPUs that they hold: each process, how busy it keeps its pod's share, and its memory.",
-            "GPU is in percent of what the pod holds, MEMORY in MiB, of what it may have; PID is the node's number of the process, REQ is in hundredths of a GPU. All of it may be a minute old."
+            "GPU is in percent of what the pod holds, MEMORY in MiB, of what it may have; PID is the node's number of the process, REQ is in hundredths of a GPU. All of it may be a minute old, and some minutes where the node's agent is silent."
         })
 public final class ProcessesCommand implements Runnable {
 
@@ -32,6 +32,7 @@ public final class ProcessesCommand implements Runnable {
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final NamespaceOption namespace = new NamespaceOption();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     @Option(
             names = {"-A", "--all-namespaces"},
@@ -42,13 +43,19 @@ public final class ProcessesCommand implements Runnable {
     private @Nullable String pod;
 
     private final Console console;
+    private final WatchOption.Pause pause;
 
-    public ProcessesCommand(Console console) {
+    public ProcessesCommand(Console console, WatchOption.Pause pause) {
         this.console = console;
+        this.pause = pause;
     }
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         List<PodProcesses> pods;
         try (Cluster cluster = options.connect()) {
             pods =
@@ -63,12 +70,12 @@ public final class ProcessesCommand implements Runnable {
                     "No pod %s holds a GPU %s now; kubectl gpusharing processes%s shows all that do"
                             .formatted(pod, all ? "in the cluster" : "there", all ? " -A" : ""));
         }
-        output.print(console, ProcessTable.of(pods, output.format() != Format.TABLE), pods);
+        output.print(console, ProcessTable.of(pods, output.format()), pods);
         if (pods.isEmpty()) {
             console.note("No pod %s holds a GPU now".formatted(all ? "of the cluster" : "there"));
         }
         note(
-                "No node agent has said in the last minutes what runs in",
+                "It is not known now what runs in",
                 pods.stream()
                         .filter(it -> it.status().asOf() == null)
                         .map(ProcessesCommand::name)

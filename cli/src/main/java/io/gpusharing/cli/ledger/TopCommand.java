@@ -12,6 +12,7 @@ import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.cli.ledger.PodUsage.Status;
 import io.gpusharing.cli.ledger.PodUsage.Use;
 import java.math.BigDecimal;
@@ -50,6 +51,7 @@ public final class TopCommand implements Runnable {
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final NamespaceOption namespace = new NamespaceOption();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     @Option(
             names = {"-A", "--all-namespaces"},
@@ -58,14 +60,20 @@ public final class TopCommand implements Runnable {
 
     private final Console console;
     private final Clock clock;
+    private final WatchOption.Pause pause;
 
-    public TopCommand(Console console, Clock clock) {
+    public TopCommand(Console console, Clock clock, WatchOption.Pause pause) {
         this.console = console;
         this.clock = clock;
+        this.pause = pause;
     }
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         List<PodUsage> pods;
         try (Cluster cluster = options.connect()) {
             pods =
