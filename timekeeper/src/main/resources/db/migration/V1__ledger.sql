@@ -402,9 +402,11 @@ create unlogged table process_report (
     cluster     text        not null,
     node        text        not null,
     reported_at timestamptz not null,
+    whole       boolean     not null,
     pods        jsonb       not null,
     primary key (cluster, node)
 );
+comment on column process_report.whole is 'whether it is known of all GPUs of the node, so that a pod that is not named runs nothing';
 
 -- The eviction of such a pod.
 create table memory_eviction (

@@ -55,6 +55,7 @@ final class DeviceMeter {
     private long readAt;
     private long readAtWall;
     private boolean listProvesIdle;
+    private boolean tellsProcesses;
 
     /**
      * @param sinceMicros when metering of this device begins, monotonic
@@ -125,6 +126,8 @@ final class DeviceMeter {
         }
         listProvesIdle =
                 reading.listAnswer.ok() && reading.list.count == 0 && view.listIsWhole(driver);
+        tellsProcesses =
+                reading.listAnswer.ok() && view.refusesProcess(driver, reading.everJoined) == null;
         checks.judgeProcess(driver, sole, readAt);
         checks.judgeDevice(sole, readAt);
         return remedy == Remedy.ACCESS_DOUBTFUL ? remedy : Remedy.NONE;
@@ -149,8 +152,10 @@ final class DeviceMeter {
         Basis basis = selector.settle(now);
         if (reading.takeListFresh()) {
             counters.notePresence(reading.list, now);
-            if (view.resident() == null) {
+            if (view.resident() == null && tellsProcesses) {
                 processes.list(reading.list, now);
+            } else {
+                processes.clear();
             }
         }
         long busy = 0;
@@ -164,7 +169,7 @@ final class DeviceMeter {
             String sole = listProvesIdle ? null : view.soleOwner(uuid, visible);
             busy = counters.takeRows(reading, counted, device, sole, now);
             if (counted) {
-                processes.note(reading);
+                processes.note(reading, busy);
             }
         }
         checks.compare(busy, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
@@ -222,9 +227,9 @@ final class DeviceMeter {
         counters.covered(now);
     }
 
-    /** Pod by pod, what runs on it. */
-    List<PodProcesses> processes() {
-        return processes.byPod(index);
+    /** Pod by pod, what runs on it; null while that is not known. */
+    @Nullable List<PodProcesses> processes(long now) {
+        return processes.isKnown(now) ? processes.byPod(index) : null;
     }
 
     /** The device as a whole, for dashboards: gauges, not counters. */

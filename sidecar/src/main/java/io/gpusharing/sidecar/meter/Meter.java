@@ -10,6 +10,7 @@ import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.Counters;
 import io.gpusharing.sidecar.usage.DeviceState;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodProcesses;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Snapshot;
 import io.gpusharing.sidecar.usage.Usage;
@@ -252,8 +253,19 @@ public final class Meter implements Counters {
                     List.copyOf(unattributed),
                     List.copyOf(unasked),
                     List.copyOf(exceeded),
-                    devices.stream().flatMap(device -> device.processes().stream()).toList());
+                    running(now));
         }
+    }
+
+    private Usage.Running running(long now) {
+        boolean isWhole = !devices.isEmpty();
+        List<PodProcesses> known = new ArrayList<>();
+        for (DeviceMeter device : devices) {
+            List<PodProcesses> pods = device.processes(now);
+            isWhole &= pods != null;
+            known.addAll(pods == null ? List.of() : pods);
+        }
+        return new Usage.Running(isWhole, known);
     }
 
     private @Nullable String stalled(DeviceMeter device, long now) {

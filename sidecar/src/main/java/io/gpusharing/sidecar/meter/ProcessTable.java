@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The processes of pods on one device as of its last list, for people who ask what runs there: no
- * counter comes from here. Runs under the meter's lock, and allocates for new processes alone.
+ * counter comes from here. Runs under the meter's lock.
  */
 final class ProcessTable {
 
@@ -23,9 +23,18 @@ final class ProcessTable {
                     .reversed()
                     .thenComparingLong(GpuProcess::pid);
 
+    /** What was listed longer ago may be different by now, for instance while a call hangs. */
+    private static final long CURRENT_MICROS = 30_000_000;
+
+    /** Over so long how busy a process is says something. */
+    private static final long LONG_ENOUGH_MICROS = 5_000_000;
+
     private final String uuid;
     private final Viewpoint view;
     private final List<Entry> entries = new ArrayList<>();
+
+    /** When the device was listed last, monotonic; {@link PodCounters#NEVER} if that failed. */
+    private long listedMicros = PodCounters.NEVER;
 
     private static final class Entry {
         final long pid;
@@ -35,10 +44,10 @@ final class ProcessTable {
         int busyPercent = -1;
         boolean listed;
 
-        /** Since the last list: of so many readings, what its rows add up to. */
-        long percents;
+        /** Since busyPercent was found: hundredths of a microsecond, in so many microseconds. */
+        long busyHundredths;
 
-        int readings;
+        long watchedMicros;
 
         Entry(long pid, String podUid) {
             this.pid = pid;
@@ -51,8 +60,9 @@ final class ProcessTable {
         this.view = view;
     }
 
-    /** The device was listed again. */
+    /** The device was listed again, and whose the processes are can be told from here. */
     void list(ProcessList list, long now) {
+        listedMicros = now;
         for (int i = 0; i < entries.size(); i++) {
             entries.get(i).listed = false;
         }
@@ -78,31 +88,46 @@ final class ProcessTable {
         entry.listed = true;
         entry.memoryBytes = memoryBytes;
         entry.command = view.command(pid);
-        entry.busyPercent = entry.readings == 0 ? -1 : average(entry);
-        entry.percents = 0;
-        entry.readings = 0;
-    }
-
-    private static int average(Entry entry) {
-        return Math.toIntExact((entry.percents + entry.readings / 2) / entry.readings);
-    }
-
-    /** How busy each was since the last reading, where its rows can be trusted. */
-    void note(DeviceReading reading) {
-        for (int i = 0; i < entries.size(); i++) {
-            entries.get(i).readings++;
+        if (entry.watchedMicros >= LONG_ENOUGH_MICROS) {
+            long half = entry.watchedMicros / 2;
+            entry.busyPercent =
+                    Math.toIntExact((entry.busyHundredths + half) / entry.watchedMicros);
+            entry.busyHundredths = 0;
+            entry.watchedMicros = 0;
         }
+    }
+
+    /**
+     * How busy each was since the last reading: its part of what all were together, as it is
+     * counted. The driver's percents by themselves add up to too much.
+     *
+     * @param busyHundredths of all rows, in hundredths of a microsecond
+     */
+    void note(DeviceReading reading, long busyHundredths) {
+        long percents = 0;
         for (int i = 0; i < reading.rows.count; i++) {
+            percents += reading.rows.sm[i];
+        }
+        for (int i = 0; i < entries.size(); i++) {
+            entries.get(i).watchedMicros += reading.history.window();
+        }
+        for (int i = 0; i < reading.rows.count && percents > 0; i++) {
             Entry entry = entry(reading.rows.pid[i]);
             if (entry != null) {
-                entry.percents += reading.rows.sm[i];
+                entry.busyHundredths += busyHundredths * reading.rows.sm[i] / percents;
             }
         }
     }
 
-    /** Nothing is known any more. */
+    /** What runs is not known any more. */
     void clear() {
         entries.clear();
+        listedMicros = PodCounters.NEVER;
+    }
+
+    /** Whether it is known what runs there. */
+    boolean isKnown(long now) {
+        return now - listedMicros <= CURRENT_MICROS;
     }
 
     private @Nullable Entry entry(long pid) {

@@ -29,8 +29,6 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
 
     /** The JSON object that {@code POST /api/v1/usage} takes. */
     public String toJson() {
-        // That none runs is told, too: whoever tells of none may not know any.
-        boolean tellsProcesses = meter.equals("Agent");
         StringBuilder out = new StringBuilder(512);
         out.append("{\"run\":");
         Json.quote(out, run);
@@ -51,15 +49,9 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
             out.append(",\"exceeded\":");
             array(out, usage.exceeded(), UsageReport::exceeded);
         }
-        if (tellsProcesses) {
-            List<PodProcesses> pods =
-                    usage.processes().stream()
-                            .filter(pod -> hasUid(pod.uid()))
-                            .limit(MOST_PROCESSES)
-                            .toList();
-            int most = Math.min(MOST_PROCESSES_OF_POD, MOST_PROCESSES / Math.max(1, pods.size()));
-            out.append(",\"processes\":");
-            array(out, pods, (to, pod) -> processes(to, pod.first(most)));
+        if (meter.equals("Agent")) {
+            out.append(",\"running\":");
+            running(out, usage.running());
         }
         return out.append('}').toString();
     }
@@ -141,6 +133,23 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         Json.quote(out, pod.device());
         out.append(",\"usedBytes\":").append(pod.usedBytes());
         out.append(",\"grantedBytes\":").append(pod.grantedBytes()).append('}');
+    }
+
+    /** Where there is no room for all, those pods are cut short that run most. */
+    private static void running(StringBuilder out, Usage.Running running) {
+        List<PodProcesses> pods = running.pods().stream().filter(pod -> hasUid(pod.uid())).toList();
+        int most = MOST_PROCESSES_OF_POD;
+        while (told(pods, most) > MOST_PROCESSES) {
+            most--;
+        }
+        int atMost = most;
+        out.append("{\"whole\":").append(running.isWhole()).append(",\"pods\":");
+        array(out, pods, (to, pod) -> processes(to, pod.first(atMost)));
+        out.append('}');
+    }
+
+    private static int told(List<PodProcesses> pods, int most) {
+        return pods.stream().mapToInt(pod -> Math.min(pod.count(), most)).sum();
     }
 
     private static void processes(StringBuilder out, PodProcesses pod) {

@@ -7,14 +7,25 @@ import java.util.List;
  *
  * @param unasked pods that use a GPU that they were not given; from agents alone
  * @param exceeded pods that hold more memory of a GPU than they were given; from agents alone
- * @param processes what runs now; from agents alone
+ * @param running what runs now; from agents alone
  */
 public record Usage(
         List<PodUse> pods,
         List<Unattributed> unattributed,
         List<Unasked> unasked,
         List<MemoryExceeded> exceeded,
-        List<PodProcesses> processes) {
+        Running running) {
+
+    /**
+     * What runs on the GPUs.
+     *
+     * @param isWhole whether that is known of all of them: then a pod that is not named runs
+     *     nothing
+     */
+    public record Running(boolean isWhole, List<PodProcesses> pods) {
+
+        public static final Running UNKNOWN = new Running(false, List.of());
+    }
 
     /** Busy time of one GPU that belongs to no pod, in microseconds of a whole GPU. */
     public record Unattributed(String uuid, long gpuMicroseconds) {}

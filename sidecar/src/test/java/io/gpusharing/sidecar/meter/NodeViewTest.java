@@ -318,7 +318,7 @@ public class NodeViewTest {
     }
 
     private static List<PodProcesses> processes(Bench bench) {
-        return bench.meter.usage().processes();
+        return bench.meter.usage().running().pods();
     }
 
     @Test
@@ -370,6 +370,64 @@ public class NodeViewTest {
         bench.play(Duration.ofSeconds(40));
 
         assertThat(processes(bench)).extracting(PodProcesses::uid).containsExactly(OTHER);
+    }
+
+    private static boolean isWhole(Bench bench) {
+        return bench.meter.usage().running().isWhole();
+    }
+
+    @Test
+    void whatRunsOnAGpuThatIsLostOrWhoseDriverHangsIsNotKnown() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "device " + SECOND,
+                        "process host=100 busy=50% uid=" + Bench.POD,
+                        "process host=200 device=1 busy=50% uid=" + OTHER);
+        bench.play(Duration.ofMinutes(1));
+        assertThat(isWhole(bench)).isTrue();
+
+        bench.time.pass(Duration.ofSeconds(45));
+
+        assertThat(isWhole(bench)).as("a call hangs").isFalse();
+        assertThat(processes(bench)).isEmpty();
+    }
+
+    @Test
+    void whatRunsOnPartsOfASplitGpuIsNotKnown() {
+        Bench bench = Bench.node("device " + Bench.GPU + " mig=MIG-a", "device " + SECOND);
+
+        bench.play(Duration.ofSeconds(30));
+
+        assertThat(isWhole(bench)).isFalse();
+    }
+
+    @Test
+    void withoutTheNodesProcessesNobodySaysThatNoneRuns() throws IOException {
+        Bench bench = Bench.node(DEVICE, "process host=100 busy=50% uid=" + Bench.POD);
+        delete(bench.proc.resolve("100"));
+
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(isWhole(bench)).isFalse();
+    }
+
+    @Test
+    void processesThatAreTooManyForTheDriversPercentsShareWhatTheGpuDid() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=60% uid=" + Bench.POD,
+                        "process host=200 busy=40% uid=" + OTHER);
+
+        bench.play(Duration.ofMinutes(1));
+
+        assertThat(
+                        processes(bench).stream()
+                                .flatMap(pod -> pod.processes().stream())
+                                .mapToInt(PodProcesses.GpuProcess::busyPercent)
+                                .sum())
+                .isBetween(99, 101);
     }
 
     @Test

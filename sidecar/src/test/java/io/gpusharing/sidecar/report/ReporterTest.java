@@ -74,7 +74,7 @@ class ReporterTest {
                     List.of(),
                     List.of(),
                     List.of(),
-                    List.of());
+                    Usage.Running.UNKNOWN);
         }
 
         @Override

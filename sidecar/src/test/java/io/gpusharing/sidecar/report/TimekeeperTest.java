@@ -13,6 +13,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -52,7 +53,7 @@ class TimekeeperTest {
                             List.of(new Usage.Unattributed("GPU-1", 7)),
                             List.of(),
                             List.of(),
-                            List.of()));
+                            Usage.Running.UNKNOWN));
 
     @TempDir Path directory;
     private Path token;
@@ -76,11 +77,11 @@ class TimekeeperTest {
                                 new Usage.Unasked(UID, "team-a", "miner", List.of()),
                                 new Usage.Unasked(UID, "team-a", "other", List.of("GPU-1"))),
                         List.of(),
-                        List.of());
+                        Usage.Running.UNKNOWN);
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .endsWith(
-                        ",\"unasked\":[{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"miner\"},{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"other\",\"devices\":[\"GPU-1\"]}],\"processes\":[]}"
+                        ",\"unasked\":[{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"miner\"},{\"uid\":\"%1$s\",\"namespace\":\"team-a\",\"pod\":\"other\",\"devices\":[\"GPU-1\"]}],\"running\":{\"whole\":false,\"pods\":[]}}"
                                 .formatted(UID));
     }
 
@@ -92,11 +93,11 @@ class TimekeeperTest {
                         List.of(),
                         List.of(),
                         List.of(new Usage.MemoryExceeded(UID, "team-a", "trainer", "GPU-1", 5, 4)),
-                        List.of());
+                        Usage.Running.UNKNOWN);
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .endsWith(
-                        ",\"exceeded\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"trainer\",\"device\":\"GPU-1\",\"usedBytes\":5,\"grantedBytes\":4}],\"processes\":[]}"
+                        ",\"exceeded\":[{\"uid\":\"%s\",\"namespace\":\"team-a\",\"pod\":\"trainer\",\"device\":\"GPU-1\",\"usedBytes\":5,\"grantedBytes\":4}],\"running\":{\"whole\":false,\"pods\":[]}}"
                                 .formatted(UID));
     }
 
@@ -117,7 +118,12 @@ class TimekeeperTest {
                         "run-1",
                         1,
                         "Agent",
-                        new Usage(List.of(), List.of(), List.of(), List.of(), processes))
+                        new Usage(
+                                List.of(),
+                                List.of(),
+                                List.of(),
+                                List.of(),
+                                new Usage.Running(true, processes)))
                 .toJson();
     }
 
@@ -138,7 +144,7 @@ class TimekeeperTest {
                                                         new PodProcesses.GpuProcess(8, "", 0, -1))),
                                         new PodProcesses(UID, "GPU-2", -1, 0, 0, List.of()))))
                 .endsWith(
-                        ",\"processes\":[{\"uid\":\"%1$s\",\"device\":\"GPU-1\",\"index\":3,\"grantedBytes\":1024,\"count\":2,\"processes\":[{\"pid\":7,\"command\":\"py\\\"thon\",\"memoryBytes\":512,\"busyPercent\":40},{\"pid\":8}]},{\"uid\":\"%1$s\",\"device\":\"GPU-2\",\"count\":0,\"processes\":[]}]}"
+                        ",\"running\":{\"whole\":true,\"pods\":[{\"uid\":\"%1$s\",\"device\":\"GPU-1\",\"index\":3,\"grantedBytes\":1024,\"count\":2,\"processes\":[{\"pid\":7,\"command\":\"py\\\"thon\",\"memoryBytes\":512,\"busyPercent\":40},{\"pid\":8}]},{\"uid\":\"%1$s\",\"device\":\"GPU-2\",\"count\":0,\"processes\":[]}]}}"
                                 .formatted(UID));
     }
 
@@ -149,8 +155,17 @@ class TimekeeperTest {
 
         assertThat(alone).contains("\"count\":10000").contains("{\"pid\":64}]");
         assertThat(alone).doesNotContain("{\"pid\":65}");
-        assertThat(crowd).contains("{\"pid\":1}]").doesNotContain("{\"pid\":2}");
-        assertThat(crowd).hasSizeLessThan(100_000);
+        assertThat(crowd).contains("\"count\":10000,\"processes\":[]}").doesNotContain("\"pid\"");
+        assertThat(crowd).hasSizeLessThan(150_000);
+    }
+
+    @Test
+    void whoeverStartsManyProcessesHidesNoneOfHisNeighbours() {
+        var pods = new ArrayList<>(Collections.nCopies(100, processes(UID, 3)));
+        pods.addAll(Collections.nCopies(20, processes(UID, 10_000)));
+
+        assertThat(reported(pods).split("\"pid\":3}", -1)).hasSize(121);
+        assertThat(reported(pods)).contains("{\"pid\":10}]").doesNotContain("{\"pid\":11}");
     }
 
     @Test
@@ -174,7 +189,7 @@ class TimekeeperTest {
                         List.of(),
                         List.of(),
                         List.of(),
-                        List.of());
+                        Usage.Running.UNKNOWN);
         return new UsageReport("run-1", 1, "Sidecar", usage).toJson();
     }
 
@@ -243,11 +258,11 @@ class TimekeeperTest {
                         List.of(),
                         List.of(),
                         List.of(),
-                        List.of(processes("a".repeat(32), 1)));
+                        new Usage.Running(true, List.of(processes("a".repeat(32), 1))));
 
         assertThat(new UsageReport("run-1", 1, "Agent", usage).toJson())
                 .contains("\"pods\":[]")
-                .contains("\"processes\":[]");
+                .contains("\"running\":{\"whole\":true,\"pods\":[]}");
     }
 
     @Test

@@ -21,9 +21,6 @@ import org.springframework.web.server.ResponseStatusException;
 @Component
 class HeldPods {
 
-    /** More than a cluster has. */
-    private static final int ALL = 1_000_000;
-
     /** Of one name there is one pod, and perhaps others whose end was not seen yet. */
     private static final int SEVERAL = 10;
 
@@ -44,9 +41,10 @@ class HeldPods {
      * The page that is asked for.
      *
      * @param namespace null for all
+     * @param most how long it is if no limit is set
      * @throws ResponseStatusException if the parameters are not to be understood
      */
-    Page page(@Nullable String namespace, Map<String, String> parameters, Instant now) {
+    Page page(@Nullable String namespace, Map<String, String> parameters, int most, Instant now) {
         Listing listing = Listing.of(parameters);
         var conditions =
                 new ArrayList<>(
@@ -55,7 +53,7 @@ class HeldPods {
         if (namespace != null) {
             conditions.add(new Condition(Attribute.NAMESPACE, true, List.of(namespace)));
         }
-        int limit = Objects.requireNonNullElse(listing.limit(), ALL);
+        int limit = Objects.requireNonNullElse(listing.limit(), most);
         List<PodCharge> found = charges.held(conditions, position(listing), limit + 1, now);
         boolean goesOn = found.size() > limit;
         List<PodCharge> page = goesOn ? found.subList(0, limit) : found;

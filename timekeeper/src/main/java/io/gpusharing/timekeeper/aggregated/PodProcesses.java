@@ -9,6 +9,8 @@ import io.gpusharing.timekeeper.usage.UsageReport;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The processes of a pod on GPUs, as its node's agent saw them last. */
@@ -22,7 +24,7 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
             List.of(
                     Column.ofNames(),
                     new Column("GPUs", "What the pod holds of processors, in whole GPUs"),
-                    new Column("Processes", "How many it runs on GPUs"),
+                    new Column("Processes", "How many it runs on GPUs; with + there are more"),
                     new Column("Memory", "What they hold of GPUs, in MiB"),
                     new Column("Busy", "How busy they keep a GPU, all together"),
                     new Column("Seen", "How long ago"),
@@ -33,19 +35,20 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
      * As of the agent's last report.
      *
      * @param gpus processors that the pod holds, in GPUs
-     * @param asOf when the agent said it; absent where none has said anything for some minutes
+     * @param asOf when the agent's report came, of a list up to ten seconds older; absent where it
+     *     is not known what the pod runs
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Status(String node, String gpus, @Nullable Instant asOf, List<Device> devices) {}
 
     /**
-     * A GPU on which it runs something.
+     * A GPU on which it runs something, or that it was given.
      *
      * @param index NVML's number on the node; absent where it has none
      * @param grantedMiB memory that our device plugin gave it; absent where it gave none in
      *     particular, as with whole GPUs
      * @param processCount how many it runs there
-     * @param processes those with most memory, 64 at most
+     * @param processes those with most memory, 64 at most; fewer where a node runs more than 512
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Device(
@@ -92,6 +95,8 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
      * @param report its node's; null if there is none
      */
     static PodProcesses of(PodCharge pod, @Nullable NodeReport report) {
+        Optional<List<UsageReport.PodProcesses>> told =
+                report == null ? Optional.empty() : report.of(pod.uid());
         return new PodProcesses(
                 "PodProcesses",
                 Discovery.API_VERSION,
@@ -99,12 +104,8 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
                 new Status(
                         pod.node(),
                         GpuShare.inGpus(pod.computePart()),
-                        report == null ? null : report.at(),
-                        report == null
-                                ? List.of()
-                                : report.pods().getOrDefault(pod.uid(), List.of()).stream()
-                                        .map(Device::of)
-                                        .toList()));
+                        report == null || told.isEmpty() ? null : report.at(),
+                        told.orElse(List.of()).stream().map(Device::of).toList()));
     }
 
     private static @Nullable Long mebibytes(@Nullable Long bytes) {
@@ -115,8 +116,15 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
         return status.devices().stream().flatMap(device -> device.processes().stream()).toList();
     }
 
-    private int count() {
-        return status.devices().stream().mapToInt(Device::processCount).sum();
+    private boolean allAreTold() {
+        return status.devices().stream()
+                .allMatch(device -> device.processCount() == device.processes().size());
+    }
+
+    /** A process on several GPUs once. */
+    private String count() {
+        long told = processes().stream().mapToLong(GpuProcess::pid).distinct().count();
+        return allAreTold() ? Long.toString(told) : told + "+";
     }
 
     /** In one line. */
@@ -125,13 +133,9 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
         return List.of(
                 metadata.name(),
                 status.gpus(),
-                asOf == null ? UNKNOWN : Integer.toString(count()),
-                asOf == null
-                        ? UNKNOWN
-                        : sum(processes().stream().map(GpuProcess::memoryMiB).toList(), ""),
-                asOf == null
-                        ? UNKNOWN
-                        : sum(processes().stream().map(GpuProcess::busyPercent).toList(), "%"),
+                asOf == null ? UNKNOWN : count(),
+                asOf == null ? UNKNOWN : sum(GpuProcess::memoryMiB, ""),
+                asOf == null ? UNKNOWN : sum(GpuProcess::busyPercent, "%"),
                 asOf == null ? UNKNOWN : Age.of(asOf, now),
                 status.node(),
                 String.join(
@@ -144,9 +148,15 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
     }
 
     /** Nothing is summed up of which a part is not known. */
-    private static String sum(List<? extends @Nullable Number> parts, String unit) {
-        return parts.stream().anyMatch(Objects::isNull)
-                ? UNKNOWN
-                : parts.stream().mapToLong(Number::longValue).sum() + unit;
+    private String sum(Function<GpuProcess, @Nullable Number> part, String unit) {
+        long sum = 0;
+        for (GpuProcess process : processes()) {
+            Number known = part.apply(process);
+            if (known == null) {
+                return UNKNOWN;
+            }
+            sum += known.longValue();
+        }
+        return allAreTold() ? sum + unit : UNKNOWN;
     }
 }

@@ -27,6 +27,9 @@ class PodUsages {
 
     private static final String INCLUDE = "includeObject";
 
+    /** More than a cluster has. */
+    private static final int ALL = 1_000_000;
+
     private final HeldPods pods;
     private final MeasuredUse measured;
     private final Clock clock;
@@ -48,7 +51,7 @@ class PodUsages {
             @RequestParam Map<String, String> parameters,
             @RequestHeader(name = HttpHeaders.ACCEPT, defaultValue = "") String accept) {
         Instant now = clock.instant();
-        HeldPods.Page page = pods.page(namespace, parameters, now);
+        HeldPods.Page page = pods.page(namespace, parameters, ALL, now);
         List<PodUsage> usages = usages(page.pods());
         return Listing.answer(
                 Table.isAskedFor(accept)

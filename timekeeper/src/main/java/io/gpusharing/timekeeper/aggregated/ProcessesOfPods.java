@@ -4,12 +4,12 @@ import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
 import io.gpusharing.timekeeper.usage.RunningProcesses;
 import io.gpusharing.timekeeper.usage.RunningProcesses.NodeReport;
 import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.web.Caller;
 import io.swagger.v3.oas.annotations.Hidden;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -24,9 +24,9 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * {@code kubectl get podprocesses}: what pods that hold GPUs run there. Beside the right to this
- * resource it takes that to get the namespace's pods, for names of programs may say more than a
- * ledger does.
+ * Answers {@code kubectl get podprocesses}: what pods that hold GPUs run there. Beside the right to
+ * this resource it takes that to get the namespace's pods, or all, for names of programs may say
+ * more than a ledger does.
  */
 @Hidden
 @RestController
@@ -34,6 +34,9 @@ import org.springframework.web.server.ResponseStatusException;
 class ProcessesOfPods {
 
     private static final String INCLUDE = "includeObject";
+
+    /** So many pods are told of at once, also to who sets no limit. */
+    private static final int MOST = 500;
 
     private final HeldPods pods;
     private final RunningProcesses processes;
@@ -54,27 +57,17 @@ class ProcessesOfPods {
             Map<String, Object> metadata,
             List<PodProcesses> items) {}
 
-    /** Of a namespace; or of all whose pods may be got. */
+    /** Of a namespace, or of all. */
     @GetMapping({"/podprocesses", "/namespaces/{namespace}/podprocesses"})
     ResponseEntity<Object> list(
             Authentication who,
             @PathVariable(required = false) @Nullable String namespace,
             @RequestParam Map<String, String> parameters,
             @RequestHeader(name = HttpHeaders.ACCEPT, defaultValue = "") String accept) {
-        if (namespace != null) {
-            checkPodsMayBeGot(who, namespace);
-        }
+        checkPodsMayBeGot(who, namespace);
         Instant now = clock.instant();
-        HeldPods.Page page = pods.page(namespace, parameters, now);
-        Set<String> shown =
-                callers.podsShown(
-                        Callers.of(who), page.pods().stream().map(PodCharge::namespace).toList());
-        List<PodProcesses> found =
-                processes(
-                        page.pods().stream()
-                                .filter(pod -> shown.contains(pod.namespace()))
-                                .toList(),
-                        now);
+        HeldPods.Page page = pods.page(namespace, parameters, MOST, now);
+        List<PodProcesses> found = processes(page.pods(), now);
         return Listing.answer(
                 Table.isAskedFor(accept)
                         ? table(page.metadata(), parameters.get(INCLUDE), found, now)
@@ -100,12 +93,18 @@ class ProcessesOfPods {
                         : found.getFirst());
     }
 
-    private void checkPodsMayBeGot(Authentication who, String namespace) {
-        if (!callers.mayReadPods(Callers.of(who), namespace)) {
+    private void checkPodsMayBeGot(Authentication who, @Nullable String namespace) {
+        Caller caller = Callers.of(who);
+        if (!callers.mayGetPods(caller, namespace)) {
             throw new ResponseStatusException(
                     HttpStatus.FORBIDDEN,
-                    "podprocesses.%s is forbidden: User \"%s\" cannot get resource \"pods\" in API group \"\" in the namespace \"%s\""
-                            .formatted(Discovery.GROUP, Callers.of(who).name(), namespace));
+                    "podprocesses.%s is forbidden: User \"%s\" cannot get resource \"pods\" in API group \"\" %s"
+                            .formatted(
+                                    Discovery.GROUP,
+                                    caller.name(),
+                                    namespace == null
+                                            ? "at the cluster scope"
+                                            : "in the namespace \"" + namespace + "\""));
         }
     }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param unattributed busy time of GPUs that belongs to no pod; node agents only
  * @param unasked pods that use a GPU that they were not given; node agents only
  * @param exceeded pods that hold more memory of a GPU than they were given; node agents only
- * @param processes what runs on GPUs now; null where the meter tells no processes, as sidecars
+ * @param running what runs on GPUs now; null where the meter does not tell it, as sidecars
  */
 public record UsageReport(
         UUID run,
@@ -35,7 +35,7 @@ public record UsageReport(
         @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unattributed> unattributed,
         @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid Unasked> unasked,
         @JsonSetter(nulls = Nulls.AS_EMPTY) List<@Valid MemoryExceeded> exceeded,
-        @JsonSetter(nulls = Nulls.SET) @Nullable List<@Valid PodProcesses> processes) {
+        @JsonSetter(nulls = Nulls.SET) @Valid @Nullable Running running) {
 
     private static final String DEVICE = "\\p{Alnum}[\\w.:/-]{0,95}";
     private static final String NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
@@ -115,6 +115,13 @@ public record UsageReport(
             @PositiveOrZero long grantedBytes) {}
 
     /**
+     * What runs on the GPUs of a node now.
+     *
+     * @param whole whether that is known of all of them: then a pod that is not named runs nothing
+     */
+    public record Running(boolean whole, List<@Valid PodProcesses> pods) {}
+
+    /**
      * The processes of a pod on one GPU, as of the report.
      *
      * @param index NVML's number of the GPU; null where it has none
@@ -144,14 +151,21 @@ public record UsageReport(
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record GpuProcess(
             @PositiveOrZero long pid,
-            @JsonSetter(nulls = Nulls.SET)
-                    @Size(max = 64)
-                    @Pattern(
-                            regexp = "[^\\p{C}\\p{Zl}\\p{Zp}]*",
-                            message = "has characters that move a terminal")
-                    @Nullable String command,
+            @JsonSetter(nulls = Nulls.SET) @Nullable String command,
             @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Long memoryBytes,
-            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Integer busyPercent) {}
+            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Integer busyPercent) {
+
+        private static final int LONGEST = 64;
+
+        // The agent does the same. It is done again and not refused: an agent with another Unicode
+        // takes other characters for unassigned, and no name may cost a node its counters.
+        public GpuProcess {
+            if (command != null) {
+                String shown = command.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
+                command = shown.substring(0, Math.min(LONGEST, shown.length()));
+            }
+        }
+    }
 
     /**
      * 128 bits, equal for equal counters and findings, in whatever order pods and devices are

@@ -52,14 +52,21 @@ public class Callers {
         return mayChange(caller, null) || mayDoWithPods(caller, "get", namespace);
     }
 
+    /**
+     * Whether they may get the pods of a namespace. Administrators of budgets need that right as
+     * everybody does.
+     *
+     * @param namespace null for all
+     */
+    public boolean mayGetPods(Caller caller, @Nullable String namespace) {
+        return mayDoWithPods(caller, "get", namespace);
+    }
+
     /** Whether they may create pods in a namespace, or may everything as an administrator. */
     public boolean mayCreatePods(Caller caller, String namespace) {
         return mayChange(caller, null) || mayDoWithPods(caller, "create", namespace);
     }
 
-    /**
-     * @param namespace null for all of them
-     */
     private boolean mayDoWithPods(Caller caller, String verb, @Nullable String namespace) {
         return may(
                 caller,
@@ -73,13 +80,10 @@ public class Callers {
 
     /** Those of the namespaces whose pods he may see. */
     public Set<String> podsShown(Caller caller, Collection<String> namespaces) {
-        Set<String> asked = Set.copyOf(namespaces);
-        // One question for who may see all, instead of one for each.
-        return asked.size() > 1 && mayDoWithPods(caller, "get", null)
-                ? asked
-                : asked.stream()
-                        .filter(namespace -> mayReadPods(caller, namespace))
-                        .collect(Collectors.toUnmodifiableSet());
+        return namespaces.stream()
+                .distinct()
+                .filter(namespace -> mayReadPods(caller, namespace))
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /**

@@ -28,6 +28,7 @@ import io.gpusharing.timekeeper.usage.MeasuredUse;
 import io.gpusharing.timekeeper.usage.RunningProcesses;
 import io.gpusharing.timekeeper.usage.UsageReport.GpuProcess;
 import io.gpusharing.timekeeper.usage.UsageReport.PodProcesses;
+import io.gpusharing.timekeeper.usage.UsageReport.Running;
 import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
@@ -511,18 +512,16 @@ class UsageApiHttpTest {
 
     /** What the agent of {@code n1} says runs in {@code team-a/train}. */
     private void run(GpuProcess... processes) {
+        run(true, on("GPU-1", processes.length, processes));
+    }
+
+    private PodProcesses on(String gpu, int count, GpuProcess... processes) {
+        return new PodProcesses(train, gpu, 3, 4L << 30, count, List.of(processes));
+    }
+
+    private static void run(boolean whole, PodProcesses... pods) {
         context.getBean(RunningProcesses.class)
-                .reported(
-                        "n1",
-                        List.of(
-                                new PodProcesses(
-                                        train,
-                                        "GPU-1",
-                                        3,
-                                        4L << 30,
-                                        processes.length,
-                                        List.of(processes))),
-                        Instant.now());
+                .reported("n1", new Running(whole, List.of(pods)), Instant.now());
     }
 
     @Test
@@ -553,8 +552,12 @@ class UsageApiHttpTest {
         run(new GpuProcess(7, "secret", 1L << 30, 40));
 
         assertThat(names(answered("rita", API + "/podusages"))).hasSize(3);
-        assertThat(names(answered("rita", API + "/podprocesses"))).containsExactly("team-b/train");
         assertThat(names(answered("rita", API + "/namespaces/team-b/podprocesses"))).hasSize(1);
+        isStatus(
+                ask(proxy, "rita", API + "/podprocesses"),
+                403,
+                "User \"rita\" cannot get resource \"pods\"",
+                "at the cluster scope");
         for (String path : List.of("", "/train")) {
             isStatus(
                     ask(proxy, "rita", API + "/namespaces/team-a/podprocesses" + path),
@@ -581,6 +584,29 @@ class UsageApiHttpTest {
         assertThat(rows.at("/2/cells/2").asString())
                 .as("team-b/train runs nothing on n1")
                 .isEqualTo("0");
+    }
+
+    @Test
+    void ofWhatIsNotKnownNothingIsMadeUp() throws Exception {
+        String train =
+                API + "/podprocesses?fieldSelector=metadata.namespace=team-a,metadata.name=train";
+        var seven = new GpuProcess(7, "a", 1L << 30, 40);
+
+        run(false);
+        assertThat(answered("admin", train).at("/items/0/status").has("asOf"))
+                .as("nothing is told of the pod, on a node of which not all is known")
+                .isFalse();
+
+        run(false, on("GPU-1", 1, seven), on("GPU-2", 1, seven));
+        assertThat(answered("admin", train, "Accept", TABLE).at("/rows/0/cells/2").asString())
+                .as("one process on two GPUs")
+                .isEqualTo("1");
+
+        run(true, on("GPU-1", 70, seven));
+        JsonNode cells = answered("admin", train, "Accept", TABLE).at("/rows/0/cells");
+        assertThat(cells.at("/2").asString()).isEqualTo("1+");
+        assertThat(cells.at("/3").asString()).isEqualTo("<unknown>");
+        assertThat(cells.at("/4").asString()).isEqualTo("<unknown>");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.timekeeper.usage.RunningProcesses.NodeReport;
 import io.gpusharing.timekeeper.usage.UsageReport.GpuProcess;
 import io.gpusharing.timekeeper.usage.UsageReport.PodProcesses;
+import io.gpusharing.timekeeper.usage.UsageReport.Running;
 import io.gpusharing.timekeeper.usage.intake.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,7 +47,9 @@ class RunningProcessesTest {
     void aPodIsToldWithAllItsGpusAndNoOtherPods() {
         processes.reported(
                 "n1",
-                List.of(on(one, "GPU-1", 7), on(one, "GPU-2", 7), on(other, "GPU-1", 9)),
+                new Running(
+                        true,
+                        List.of(on(one, "GPU-1", 7), on(one, "GPU-2", 7), on(other, "GPU-1", 9))),
                 NOON);
 
         assertThat(found(NOON))
@@ -55,6 +58,7 @@ class RunningProcessesTest {
                                 "n1",
                                 new NodeReport(
                                         NOON,
+                                        true,
                                         Map.of(
                                                 one,
                                                 List.of(
@@ -64,31 +68,57 @@ class RunningProcessesTest {
 
     @Test
     void aNodeOnWhichThePodRunsNothingIsKnownAllTheSame() {
-        processes.reported("n1", List.of(on(other, "GPU-1", 9)), NOON);
-        processes.reported("n2", List.of(), NOON);
+        processes.reported("n1", new Running(true, List.of(on(other, "GPU-1", 9))), NOON);
+        processes.reported("n2", new Running(true, List.of()), NOON);
 
         assertThat(found(NOON)).containsOnlyKeys("n1", "n2");
-        assertThat(found(NOON).values()).allSatisfy(it -> assertThat(it.pods()).isEmpty());
+        assertThat(found(NOON).values())
+                .allSatisfy(it -> assertThat(it.of(one)).hasValue(List.of()));
     }
 
     @Test
     void theLastReportOfANodeIsAllThatIsKept() {
-        processes.reported("n1", List.of(on(one, "GPU-1", 7)), NOON);
-        processes.reported("n1", List.of(on(one, "GPU-1", 8)), NOON.plusSeconds(60));
+        processes.reported("n1", new Running(true, List.of(on(one, "GPU-1", 7))), NOON);
+        processes.reported(
+                "n1", new Running(true, List.of(on(one, "GPU-1", 8))), NOON.plusSeconds(60));
 
-        assertThat(found(NOON.plusSeconds(61)).get("n1"))
-                .isEqualTo(
+        assertThat(found(NOON.plusSeconds(61)))
+                .containsEntry(
+                        "n1",
                         new NodeReport(
-                                NOON.plusSeconds(60), Map.of(one, List.of(on(one, "GPU-1", 8)))));
+                                NOON.plusSeconds(60),
+                                true,
+                                Map.of(one, List.of(on(one, "GPU-1", 8)))));
     }
 
     @Test
     void ofANodeThatHasBeenSilentNothingIsSaidAndNothingKept() {
-        processes.reported("n1", List.of(on(one, "GPU-1", 7)), NOON);
-        processes.reported("n2", List.of(on(other, "GPU-1", 9)), NOON.plusSeconds(200));
+        processes.reported("n1", new Running(true, List.of(on(one, "GPU-1", 7))), NOON);
+        processes.reported(
+                "n2", new Running(true, List.of(on(other, "GPU-1", 9))), NOON.plusSeconds(200));
 
         assertThat(found(NOON.plusSeconds(299))).containsOnlyKeys("n1", "n2");
         assertThat(found(NOON.plusSeconds(301))).containsOnlyKeys("n2");
         assertThat(processes.forgetSilent(NOON.plusSeconds(301))).isOne();
+    }
+
+    @Test
+    void ofANodeThatIsNotKnownAsAWholeNobodySaysThatAPodRunsNothing() {
+        processes.reported("n1", new Running(false, List.of(on(other, "GPU-1", 9))), NOON);
+
+        assertThat(found(NOON)).hasEntrySatisfying("n1", it -> assertThat(it.of(one)).isEmpty());
+        assertThat(processes.of(List.of("n1"), List.of(other), NOON))
+                .hasEntrySatisfying("n1", it -> assertThat(it.of(other)).isPresent());
+    }
+
+    @Test
+    void anOlderReportThatAnotherReplicaWritesLateChangesNothing() {
+        processes.reported("n1", new Running(true, List.of(on(one, "GPU-1", 8))), NOON);
+        processes.reported(
+                "n1", new Running(true, List.of(on(one, "GPU-1", 7))), NOON.minusSeconds(30));
+
+        assertThat(found(NOON))
+                .hasEntrySatisfying(
+                        "n1", it -> assertThat(it.of(one)).hasValue(List.of(on(one, "GPU-1", 8))));
     }
 }

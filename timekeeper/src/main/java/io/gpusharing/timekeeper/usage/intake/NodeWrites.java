@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +21,9 @@ final class NodeWrites {
     private final Executor background;
     private final Map<String, Runnable> unwritten = new ConcurrentHashMap<>();
     private final Semaphore writing = new Semaphore(1);
+
+    /** Whether the last write failed; for whoever writes. */
+    private boolean failing;
 
     /**
      * @param what is written, in words
@@ -53,10 +57,11 @@ final class NodeWrites {
                 Runnable last = unwritten.remove(node);
                 if (last != null) {
                     last.run();
+                    said(null);
                 }
             }
         } catch (RuntimeException e) {
-            log.atWarn().setCause(e).log("cannot remember {}", what);
+            said(e);
         } finally {
             writing.release();
         }
@@ -64,5 +69,15 @@ final class NodeWrites {
         if (!unwritten.isEmpty()) {
             write();
         }
+    }
+
+    /** Once each time that it changes: while the database is away, reports come all the time. */
+    private void said(@Nullable RuntimeException failure) {
+        if (failure != null && !failing) {
+            log.atWarn().setCause(failure).log("cannot remember {}", what);
+        } else if (failure == null && failing) {
+            log.atInfo().log("it is remembered again {}", what);
+        }
+        failing = failure != null;
     }
 }

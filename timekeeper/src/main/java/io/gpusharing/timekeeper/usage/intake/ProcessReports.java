@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.usage.intake;
 
 import io.gpusharing.timekeeper.usage.RunningProcesses;
 import io.gpusharing.timekeeper.usage.UsageReport.PodProcesses;
+import io.gpusharing.timekeeper.usage.UsageReport.Running;
 import java.util.List;
 import java.util.concurrent.Executor;
 
@@ -25,12 +26,14 @@ final class ProcessReports {
     /** An agent is believed about pods of its own node alone, which were looked at already. */
     void note(Delivery delivery) {
         String node = delivery.reporter().node();
-        List<PodProcesses> told = delivery.report().processes();
+        Running told = delivery.report().running();
         if (!wanted || node == null || told == null) {
             return;
         }
         List<PodProcesses> pods =
-                told.stream().filter(pod -> delivery.pods().containsKey(pod.uid())).toList();
-        writes.write(node, () -> processes.reported(node, pods, delivery.at()));
+                told.pods().stream().filter(pod -> delivery.pods().containsKey(pod.uid())).toList();
+        writes.write(
+                node,
+                () -> processes.reported(node, new Running(told.whole(), pods), delivery.at()));
     }
 }

@@ -99,7 +99,7 @@ final class ReportReader {
                         && report.unattributed().isEmpty()
                         && report.unasked().isEmpty()
                         && report.exceeded().isEmpty()
-                        && report.processes() == null;
+                        && report.running() == null;
         if (report.meter() == Meter.Sidecar && !ofOnePod) {
             throw new MalformedReportException(
                     "a sidecar reports exactly one pod, and nothing else");

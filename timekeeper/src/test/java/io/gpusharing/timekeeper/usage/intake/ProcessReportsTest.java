@@ -10,6 +10,7 @@ import io.gpusharing.timekeeper.usage.RunningProcesses.NodeReport;
 import io.gpusharing.timekeeper.usage.UsageReport;
 import io.gpusharing.timekeeper.usage.UsageReport.Meter;
 import io.gpusharing.timekeeper.usage.UsageReport.PodProcesses;
+import io.gpusharing.timekeeper.usage.UsageReport.Running;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +32,7 @@ class ProcessReportsTest {
         processes.forgetSilent(NOON.plus(Duration.ofDays(1)));
     }
 
-    private Map<String, NodeReport> noted(boolean wanted, @Nullable List<PodProcesses> told) {
+    private Map<String, NodeReport> noted(boolean wanted, @Nullable Running told) {
         var report =
                 new UsageReport(
                         UUID.randomUUID(),
@@ -53,22 +54,24 @@ class ProcessReportsTest {
         return processes.of(List.of("n1"), List.of(ours, elsewhere), NOON);
     }
 
-    private static List<PodProcesses> on(UUID... pods) {
-        return Stream.of(pods)
-                .map(pod -> new PodProcesses(pod, "GPU-1", null, null, 0, List.of()))
-                .toList();
+    private static Running on(UUID... pods) {
+        return new Running(true, Stream.of(pods).map(ProcessReportsTest::idle).toList());
+    }
+
+    private static PodProcesses idle(UUID pod) {
+        return new PodProcesses(pod, "GPU-1", null, null, 0, List.of());
     }
 
     @Test
     void anAgentIsBelievedAboutPodsOfItsNodeAlone() {
         assertThat(noted(true, on(ours, elsewhere)).get("n1"))
-                .isEqualTo(new NodeReport(NOON, Map.of(ours, on(ours))));
+                .isEqualTo(new NodeReport(NOON, true, Map.of(ours, List.of(idle(ours)))));
     }
 
     @Test
     void anAgentThatTellsNoProcessesIsNotTakenForOneThatSeesNone() {
         assertThat(noted(true, null)).isEmpty();
-        assertThat(noted(true, List.of())).containsOnlyKeys("n1");
+        assertThat(noted(true, on())).containsOnlyKeys("n1");
     }
 
     @Test

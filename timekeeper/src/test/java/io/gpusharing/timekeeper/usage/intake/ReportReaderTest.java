@@ -14,7 +14,6 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class ReportReaderTest {
 
@@ -99,39 +98,60 @@ class ReportReaderTest {
                     .replace(
                             "\"unattributed\": []",
                             """
-                            "processes": [{"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
-                                           "device": "GPU-1", "index": 0, "grantedBytes": 4, "count": 2,
-                                           "processes": [{"pid": 7, "command": "python", "memoryBytes": 3,
-                                                          "busyPercent": 40}, {"pid": 8}]}]
+                            "running": {"whole": true, "pods": [
+                              {"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", "device": "GPU-1", "index": 0,
+                               "grantedBytes": 4, "count": 2,
+                               "processes": [{"pid": 7, "command": "python", "memoryBytes": 3, "busyPercent": 40},
+                                             {"pid": 8}]}]}
                             """);
 
     @Test
     void anAgentTellsWhatRunsAndNothingOfItIsCounted() throws Exception {
         UsageReport report = read(RUNNING);
 
-        assertThat(report.processes())
-                .containsExactly(
-                        new UsageReport.PodProcesses(
-                                UUID.fromString("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
-                                "GPU-1",
-                                0,
-                                4L,
-                                2,
+        assertThat(report.running())
+                .isEqualTo(
+                        new UsageReport.Running(
+                                true,
                                 List.of(
-                                        new UsageReport.GpuProcess(7, "python", 3L, 40),
-                                        new UsageReport.GpuProcess(8, null, null, null))));
+                                        new UsageReport.PodProcesses(
+                                                UUID.fromString(
+                                                        "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"),
+                                                "GPU-1",
+                                                0,
+                                                4L,
+                                                2,
+                                                List.of(
+                                                        new UsageReport.GpuProcess(
+                                                                7, "python", 3L, 40),
+                                                        new UsageReport.GpuProcess(
+                                                                8, null, null, null))))));
         assertThat(report.digest()).isEqualTo(read(REFERENCE.replace("Sidecar", "Agent")).digest());
-        assertThat(read(REFERENCE).processes()).isNull();
+        assertThat(read(REFERENCE).running()).isNull();
         assertThatThrownBy(() -> read(RUNNING.replace("Agent", "Sidecar")))
                 .hasMessageContaining("nothing else");
+        assertThatThrownBy(() -> read(RUNNING.replace("\"count\": 2", "\"count\": -2")))
+                .hasMessageContaining("running.pods[0].count");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\\u001b[2J", "\\u009b2J", "a\\nb", "\\u202eevil", "\\u2028"})
-    void aNameOfAProgramMovesNoTerminal(String name) {
-        assertThatThrownBy(() -> read(RUNNING.replace("python", name)))
-                .hasMessageContaining(
-                        "processes[0].processes[0].command has characters that move a terminal");
+    @CsvSource({
+        "\\u001b[2J, ?[2J",
+        "\\u009b2J, ?2J",
+        "a\\nb, a?b",
+        "\\u202eevil, ?evil",
+        "\\u2028, ?",
+        "\\ue000, ?",
+        "\\u0378, ?"
+    })
+    void aNameOfAProgramMovesNoTerminalAndCostsNoNodeItsReport(String name, String shown)
+            throws Exception {
+        UsageReport report = read(RUNNING.replace("python", name));
+
+        assertThat(java.util.Objects.requireNonNull(report.running()).pods().getFirst().processes())
+                .first()
+                .extracting(UsageReport.GpuProcess::command)
+                .isEqualTo(shown);
     }
 
     @Test
