@@ -57,6 +57,11 @@ final class ChurnLoad {
         this.matters = new boolean[events];
     }
 
+    /** The version behind those of its events. */
+    long nextVersion() {
+        return firstVersion + rate * (long) seconds * 5;
+    }
+
     /** Runs it to the end, until all is committed. */
     Map<String, Object> run(int firstPod) throws IOException, SQLException, InterruptedException {
         Thread poller = Thread.ofPlatform().name("poller").start(this::poll);
@@ -82,6 +87,7 @@ final class ChurnLoad {
         double took = (System.nanoTime() - start) / 1e9;
         double cpuUsed = subject.cpuSeconds() - cpu;
         awaitCommitted();
+        double untilCommitted = (System.nanoTime() - start) / 1e9;
         done.set(true);
         poller.join();
 
@@ -90,6 +96,8 @@ final class ChurnLoad {
         result.put("seconds", seconds);
         result.put("events", version.get() - firstVersion);
         result.put("eventsPerSecond", Math.round((version.get() - firstVersion) / took));
+        result.put(
+                "committedPerSecond", Math.round((version.get() - firstVersion) / untilCommitted));
         result.put("generatorBehindMillis", behind / 1_000_000);
         result.put("eventToCommitMillis", latencies.milliseconds());
         result.put("measuredEvents", latencies.count());

@@ -94,6 +94,35 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getConnector().getLocalPort());
     }
 
+    /**
+     * Publishes by which authority the certificates are signed with which questions are passed on.
+     */
+    void passesOnBy(String authority) {
+        String name = "extension-apiserver-authentication";
+        ObjectNode map = JSON.createObjectNode().put("apiVersion", "v1").put("kind", "ConfigMap");
+        map.putObject("metadata").put("name", name);
+        map.putObject("data")
+                .put("requestheader-client-ca-file", authority)
+                .put("requestheader-allowed-names", "[\"front-proxy-client\"]")
+                .put("requestheader-username-headers", "[\"X-Remote-User\"]")
+                .put("requestheader-group-headers", "[\"X-Remote-Group\"]")
+                .put("requestheader-extra-headers-prefix", "[\"X-Remote-Extra-\"]");
+        objects.put(
+                "/api/v1/namespaces/kube-system/configmaps/" + name, JSON.writeValueAsString(map));
+        String service = "v1alpha1.usage.gpusharing.io";
+        objects.put(
+                "/apis/apiregistration.k8s.io/v1/apiservices/" + service,
+                "{\"apiVersion\":\"apiregistration.k8s.io/v1\",\"kind\":\"APIService\",\"metadata\":{\"name\":\"%s\",\"resourceVersion\":\"1\"},\"spec\":{}}"
+                        .formatted(service));
+    }
+
+    /** The authority by which the timekeeper is known, as it publishes it. */
+    String authorityOfTimekeeper() {
+        String map =
+                object("/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
+        return JSON.readTree(map).path("data").path("ca.crt").asString();
+    }
+
     /** What a list shows from now on. */
     void list(List<String> present, long version) {
         pods = List.copyOf(present);
@@ -138,7 +167,7 @@ final class FakeApiServer extends HttpServlet implements AutoCloseable {
         }
     }
 
-    String object(String path) {
+    private String object(String path) {
         return objects.getOrDefault(path, "");
     }
 

@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** The timekeeper as a process of its own, as it runs in its image, and its database. */
 final class Subject implements AutoCloseable {
@@ -69,6 +71,19 @@ final class Subject implements AutoCloseable {
                     - {name: here, context: {cluster: here, user: bench}}
                     """
                             .formatted(cluster));
+            return start(image, dir, kubeconfig, settings);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * The same with another way to its cluster.
+     *
+     * @param kubeconfig by which it knows the cluster, and the cluster it
+     */
+    static Subject start(Path image, Path dir, Path kubeconfig, Map<String, String> settings) {
+        try {
             int port = freePort();
             int health = freePort();
             int postgresPort = freePort();
@@ -187,6 +202,25 @@ final class Subject implements AutoCloseable {
         return process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / 1e3;
     }
 
+    /** The same of its database; of sessions that have ended it is not known. */
+    double databaseCpuSeconds() {
+        return server().stream()
+                        .flatMap(it -> Stream.concat(Stream.of(it), it.descendants()))
+                        .mapToLong(
+                                it -> it.info().totalCpuDuration().orElse(Duration.ZERO).toMillis())
+                        .sum()
+                / 1e3;
+    }
+
+    /** Its database's first process, which is no child of the program that has started it. */
+    private Optional<ProcessHandle> server() {
+        try (Stream<String> lines = Files.lines(dir.resolve("database/postmaster.pid"))) {
+            return lines.findFirst().flatMap(pid -> ProcessHandle.of(Long.parseLong(pid.strip())));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     Connection database() throws SQLException {
         return DriverManager.getConnection(
                 url(postgresPort) + "?prepareThreshold=1", "postgres", "");
@@ -206,6 +240,34 @@ final class Subject implements AutoCloseable {
             row.next();
             return String.valueOf(row.getString(1));
         }
+    }
+
+    /**
+     * Returns when a query says a number.
+     *
+     * @throws IllegalStateException if it does not within three minutes
+     */
+    void await(String sql, long number) throws SQLException, InterruptedException {
+        long end = System.nanoTime() + 180_000_000_000L;
+        while (number(sql) != number) {
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException(sql + " is not " + number);
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    /** As PostgreSQL itself says, and refuses to measure anything else. */
+    String durability() throws SQLException {
+        var settings = new ArrayList<String>();
+        for (String setting : List.of("fsync", "synchronous_commit", "full_page_writes")) {
+            String value = text("show " + setting);
+            if (!value.equals("on")) {
+                throw new IllegalStateException(setting + " is " + value);
+            }
+            settings.add(setting + "=" + value);
+        }
+        return String.join(" ", settings) + ", PostgreSQL " + text("show server_version");
     }
 
     void execute(String sql) throws SQLException {
@@ -229,7 +291,7 @@ final class Subject implements AutoCloseable {
         }
     }
 
-    private static int freePort() throws IOException {
+    static int freePort() throws IOException {
         try (var socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -119,7 +118,7 @@ public final class TimekeeperBenchmark {
             var load = new ChurnLoad(cluster, subject, rate, seconds, first);
             Map<String, Object> result = load.run(0);
             result.put("walBytesPerPod", (wal(subject) - wal) / (rate * (long) seconds));
-            result.put("durability", durability(subject));
+            result.put("durability", subject.durability());
             result.put("residentMiB", mebibytes(subject.resident()));
             result.put("mostResidentMiB", mebibytes(subject.mostResident()));
             result.put("statusWrites", cluster.statusWrites());
@@ -132,7 +131,7 @@ public final class TimekeeperBenchmark {
         present(cluster);
         try (Subject subject = start(cluster, dir, Map.of())) {
             subject.awaitReady();
-            await(subject, "select count(*) from budget_terms", MeteredPod.TEAMS);
+            subject.await("select count(*) from budget_terms", MeteredPod.TEAMS);
             awaitRest(cluster);
             var result = new LinkedHashMap<String, Object>();
             result.put("budgets", MeteredPod.TEAMS);
@@ -199,7 +198,7 @@ public final class TimekeeperBenchmark {
             result.put("hourClosedExactly", exact(subject, scheduled, hour));
             result.put("residentMiB", mebibytes(subject.resident()));
             result.put("mostResidentMiB", mebibytes(subject.mostResident()));
-            result.put("durability", durability(subject));
+            result.put("durability", subject.durability());
             return result;
         }
     }
@@ -211,7 +210,7 @@ public final class TimekeeperBenchmark {
         Map<String, String> nothingCloses = Map.of("GPUSHARING_LEDGER_HOURCLOSES", "PT5H");
         try (Subject first = start(cluster, dir, nothingCloses)) {
             first.awaitReady();
-            await(first, "select count(*) from pod_allocation", RUNNING);
+            first.await("select count(*) from pod_allocation", RUNNING);
             first.execute("update cluster set metering_start = now() - interval '1 day'");
             first.execute(
                     "update pod_allocation set held_from = '%1$s', posted_until = '%1$s', charged_until = '%1$s'"
@@ -253,7 +252,7 @@ public final class TimekeeperBenchmark {
             result.put("refusedOrBroken", load.refused());
             result.put("dueToAnswerMillis", load.latencies().milliseconds());
             result.put("acknowledgedNotInDatabase", lost(subject, again, load.acknowledged()));
-            result.put("durability", durability(subject));
+            result.put("durability", subject.durability());
             double floor = Floor.reportsPerSecond(subject, 16, CONNECTIONS, Math.min(20, seconds));
             result.put("floorReportsPerSecond", Math.round(floor));
             result.put("ratioToFloor", round(load.answers() / (double) seconds / floor));
@@ -285,7 +284,7 @@ public final class TimekeeperBenchmark {
             result.put("refusedOrBroken", load.refused());
             result.put("dueToAnswerMillis", load.latencies().milliseconds());
             result.put("mostResidentMiB", mebibytes(subject.mostResident()));
-            result.put("durability", durability(subject));
+            result.put("durability", subject.durability());
             return result;
         }
     }
@@ -303,7 +302,7 @@ public final class TimekeeperBenchmark {
         Path dir = Files.createDirectories(kept.resolve("ledger-" + ledger.teams()));
         try (Subject subject = start(cluster, dir, Map.of())) {
             subject.awaitReady();
-            await(subject, "select count(*) from budget_terms", MeteredPod.TEAMS);
+            subject.await("select count(*) from budget_terms", MeteredPod.TEAMS);
             ledger.make(subject);
             var result = new LinkedHashMap<String, Object>();
             result.put("rowsOfCharge", subject.number("select count(*) from charge"));
@@ -321,7 +320,7 @@ public final class TimekeeperBenchmark {
                     result.put("teamOf" + OldLedger.LARGE_PODS + "Pods", ofLarge);
                 }
                 result.put("sequentialScansOfMonths", wholeReads(subject) - scans);
-                result.put("durability", durability(subject));
+                result.put("durability", subject.durability());
             }
             return result;
         }
@@ -399,28 +398,16 @@ public final class TimekeeperBenchmark {
         }
     }
 
-    private static void await(Subject subject, String sql, long number)
-            throws SQLException, InterruptedException {
-        long end = System.nanoTime() + 180_000_000_000L;
-        while (subject.number(sql) != number) {
-            if (System.nanoTime() > end) {
-                throw new IllegalStateException(sql + " is not " + number);
-            }
-            Thread.sleep(10);
-        }
-    }
-
     private static void awaitCharged(Subject subject, Instant until)
             throws SQLException, InterruptedException {
         // It ends at the first pod that is not charged yet: to count all of them time and again
         // would
         // take a core from what is measured.
-        await(
-                subject,
+        subject.await(
                 "select count(*) from (select from pod_allocation where posted_until < '%s' limit 1) x"
                         .formatted(until),
                 0);
-        await(subject, "select count(*) from pod_allocation", RUNNING);
+        subject.await("select count(*) from pod_allocation", RUNNING);
     }
 
     private static boolean exact(Subject subject, Instant from, Instant to) throws SQLException {
@@ -469,19 +456,6 @@ public final class TimekeeperBenchmark {
         return subject.number("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
     }
 
-    /** As PostgreSQL itself says, and refuses to measure anything else. */
-    private static String durability(Subject subject) throws SQLException {
-        var settings = new ArrayList<String>();
-        for (String setting : List.of("fsync", "synchronous_commit", "full_page_writes")) {
-            String value = subject.text("show " + setting);
-            if (!value.equals("on")) {
-                throw new IllegalStateException(setting + " is " + value);
-            }
-            settings.add(setting + "=" + value);
-        }
-        return String.join(" ", settings) + ", PostgreSQL " + subject.text("show server_version");
-    }
-
     private static double ownCpu() {
         var system =
                 (com.sun.management.OperatingSystemMXBean)
@@ -490,11 +464,7 @@ public final class TimekeeperBenchmark {
     }
 
     private static SSLContext trusting(FakeApiServer cluster) {
-        String map =
-                cluster.object(
-                        "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-reporting-ca");
-        return TrustAnchors.trusting(
-                new JsonMapper().readTree(map).path("data").path("ca.crt").asString());
+        return TrustAnchors.trusting(cluster.authorityOfTimekeeper());
     }
 
     private static double rounded(double number) {
