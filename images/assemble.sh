@@ -48,14 +48,14 @@ settle() {
     find "$out" -exec touch -h -d 2026-01-01T00:00:00Z {} +
 }
 
-# await WHAT COMMAND...: at most three minutes.
+# await WHAT COMMAND...: at most ten minutes, which two trainings beside each other do not take.
 await() {
     what=$1
     shift
     tries=0
     until "$@"; do
         tries=$((tries + 1))
-        test "$tries" -lt 1800 || fail "$what"
+        test "$tries" -lt 6000 || fail "$what"
         sleep 0.1
     done
 }
