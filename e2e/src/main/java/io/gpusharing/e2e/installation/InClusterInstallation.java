@@ -3,6 +3,7 @@ package io.gpusharing.e2e.installation;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -32,27 +33,68 @@ public final class InClusterInstallation implements InstalledServices {
      * kube-scheduler cannot be pulled here, so it has to follow the API server's version.
      */
     public static InClusterInstallation on(TestCluster cluster) {
+        InClusterInstallation installation = create(cluster);
+        installation.awaitAdmission();
+        installation.awaitScheduler();
+        return installation;
+    }
+
+    /** Creates all of {@code deployment/}, and waits for nothing. */
+    public static InClusterInstallation create(TestCluster cluster) {
         cluster.kubectl().run("create", "-f", "deployment/").orFail();
+        return new InClusterInstallation(cluster);
+    }
+
+    /**
+     * Creates what the chart would where the cluster's own scheduler places everything, as a site
+     * may that runs another one; waits until every pod is ready and asked.
+     */
+    public static InClusterInstallation withoutOurScheduler(TestCluster cluster) {
+        Path folder = cluster.dir().resolve("deployment");
+        Manifests.writeWithoutScheduler(folder);
+        cluster.kubectl().run("create", "-f", folder.toString()).orFail();
+        var installation = new InClusterInstallation(cluster);
+        installation.awaitAdmission();
+        return installation;
+    }
+
+    /** Waits until every pod but our scheduler's is ready, and the webhook is asked. */
+    public void awaitAdmission() {
         for (String workload :
                 new String[] {
                     "deployment/gpusharing-webhook",
                     "statefulset/gpusharing-timekeeper",
-                    "daemonset/gpusharing-node-agent",
-                    "deployment/gpusharing-scheduler"
+                    "daemonset/gpusharing-node-agent"
                 }) {
             awaitRollout(cluster, workload);
         }
         Installation.letTheQuestionerSeePods(cluster);
         Installation.awaitAdmission(cluster);
-        return new InClusterInstallation(cluster);
     }
 
-    /** Lets the cluster's own scheduler place everything, as a site may that runs another one. */
-    public static void placeByTheClustersScheduler(TestCluster cluster) {
-        Installation.set(cluster, "scheduler.mode=None", "webhook.yaml");
-        cluster.kubectl()
-                .run("delete", "-f", "deployment/77-scheduler.yaml", "--ignore-not-found")
-                .orFail();
+    /** Waits until our scheduler is there, in the API server's version. */
+    public void awaitScheduler() {
+        awaitRollout(cluster, "deployment/gpusharing-scheduler");
+    }
+
+    /**
+     * Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. It has
+     * the API server's version from the start, which it is else given by a second rollout.
+     */
+    public static void placeByOurScheduler(TestCluster cluster) {
+        String values =
+                "scheduler.mode=Own,scheduler.kubeScheduler.image=registry.k8s.io/kube-scheduler:"
+                        + cluster.client().getKubernetesVersion().getGitVersion();
+        for (String template :
+                List.of(
+                        "serviceaccounts",
+                        "rbac-scheduler",
+                        "rbac-webhook",
+                        "networkpolicies",
+                        "scheduler",
+                        "webhook")) {
+            Installation.set(cluster, values, template + ".yaml");
+        }
         awaitRollout(cluster, "deployment/gpusharing-webhook");
         // One that is ending answers still, and knows nothing of the change.
         Awaitility.await("the webhooks of before are gone")
@@ -67,22 +109,7 @@ public final class InClusterInstallation implements InstalledServices {
                                 .getItems()
                                 .stream()
                                 .allMatch(pod -> pod.getMetadata().getDeletionTimestamp() == null));
-    }
-
-    /** Turns our scheduler on, as {@code helm upgrade} would, and waits until it is there. */
-    public static void placeByOurScheduler(TestCluster cluster) {
-        for (String template :
-                List.of(
-                        "serviceaccounts",
-                        "rbac-scheduler",
-                        "rbac-webhook",
-                        "networkpolicies",
-                        "scheduler",
-                        "webhook")) {
-            Installation.set(cluster, "scheduler.mode=Own", template + ".yaml");
-        }
         awaitRollout(cluster, "deployment/gpusharing-scheduler");
-        awaitRollout(cluster, "deployment/gpusharing-webhook");
     }
 
     /**
@@ -136,7 +163,7 @@ public final class InClusterInstallation implements InstalledServices {
                         "status",
                         workload,
                         "--namespace=" + Installation.NAMESPACE,
-                        "--timeout=180s")
+                        "--timeout=300s")
                 .orFail();
     }
 

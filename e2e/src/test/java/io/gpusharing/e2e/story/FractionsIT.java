@@ -52,9 +52,8 @@ class FractionsIT {
         cluster =
                 TestCluster.start(
                         Repository.root().resolve(".run/node/cluster"), Map.of("GPUS", "2"));
-        InClusterInstallation.on(cluster);
         // First what the device plugin does by itself, wherever a pod was bound.
-        InClusterInstallation.placeByTheClustersScheduler(cluster);
+        InClusterInstallation.withoutOurScheduler(cluster);
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
         tenant = Team.create(cluster, api, TEAM);

@@ -79,7 +79,7 @@ final class GpuPods {
                                         pod(name)
                                                 .at("/status/containerStatuses/0/state/running")
                                                 .isMissingNode())
-                                .as(eventsOf(name))
+                                .as(() -> eventsOf(name))
                                 .isFalse());
         return UUID.matcher(exec(name, "nvidia-smi"))
                 .results()

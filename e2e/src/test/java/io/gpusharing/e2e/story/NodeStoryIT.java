@@ -46,19 +46,19 @@ class NodeStoryIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/node/cluster"));
-        services = InClusterInstallation.on(cluster);
-        // Before its database is asked, which runs beside it.
+        services = InClusterInstallation.create(cluster);
+        // While the others start, and before its database is asked, which runs beside it.
         kubectl(
                 "set",
                 "env",
                 "statefulset/gpusharing-timekeeper",
                 "GPUSHARING_RECLAIM_MAXGRACE=5s");
-        kubectl("rollout", "status", "statefulset/gpusharing-timekeeper", "--timeout=300s");
+        services.awaitAdmission();
         api = new Api(cluster.client());
         ledger = Ledger.bundled(cluster);
         tenant = Team.create(cluster, api, TEAM);
         // It waits while the story runs.
-        api.create(TEAM, pod("patient", "{example.com/place: here}", 30, "sleep 1000")).orFail();
+        api.create(TEAM, pod("patient", "{example.com/place: here}", 1, "sleep 1000")).orFail();
     }
 
     @AfterAll
@@ -76,8 +76,15 @@ class NodeStoryIT {
         }
     }
 
+    /** Nothing of the story needs our scheduler, which is given the API server's version first. */
     @Test
     @Order(2)
+    void meanwhileOurSchedulerIsThereToo() {
+        services.awaitScheduler();
+    }
+
+    @Test
+    @Order(3)
     void aPodThatWaitedForMoreThanHalfAMinutePaysFromItsBinding() {
         cluster.kubectl().run("label", "nodes", "--all", "example.com/place=here").orFail();
         awaitRunning("patient");
@@ -90,7 +97,7 @@ class NodeStoryIT {
     }
 
     @Test
-    @Order(3)
+    @Order(4)
     void theMetersEndIsNoFailureOfTheJob() {
         api.create(
                         TEAM,
@@ -136,7 +143,7 @@ class NodeStoryIT {
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void aPodDeletedWithAnHoursGraceIsChargedUntilItEnds() {
         api.create(
                         TEAM,
@@ -169,7 +176,7 @@ class NodeStoryIT {
 
     /** Its own grace is an hour, and it ignores the signal. */
     @Test
-    @Order(5)
+    @Order(6)
     void reclaimGivesAPodOverItsBudgetNoMoreTimeThanItMay() {
         cluster.createNamespace(SPENT);
         api.create(
@@ -218,7 +225,7 @@ class NodeStoryIT {
      * As one sequential client behind the Service sees it: no connection ends with an answer due.
      */
     @Test
-    @Order(6)
+    @Order(7)
     void aRolloutOfTheWebhookLosesNoRequest() throws InterruptedException {
         var problems = new ArrayList<String>();
         var asked = new AtomicInteger();
@@ -252,7 +259,7 @@ class NodeStoryIT {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void allOfItIsChargedToTheSecond() {
         cluster.kubectl().run("delete", "pods,jobs", "--all", "--namespace=" + TEAM).orFail();
         await("every pod's end is in the ledger").atMost(SOON).until(() -> ledger.open() == 0);
