@@ -328,7 +328,7 @@ class ProcessesTest {
         assertThat(shell.run("processes", "-n", "team-b"))
                 .isEqualTo(
                         failed(
-                                "User \"ada\" cannot list resource \"podprocesses\"; ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin. Where usage.gpusharing.io is off, an administrator turns it on with api.aggregated: true"));
+                                "User \"ada\" cannot list resource \"podprocesses\"; ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin, and to get the pods there, with -A of all namespaces. Where usage.gpusharing.io is off, an administrator turns it on with api.aggregated: true"));
     }
 
     @Test

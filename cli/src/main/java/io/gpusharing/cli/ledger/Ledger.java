@@ -25,6 +25,9 @@ final class Ledger {
     private static final String API = "/apis/usage.gpusharing.io/v1alpha1/";
     private static final String BUDGETS = API + "budgetusages/";
 
+    private static final String VIEW =
+            "ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin";
+
     /** RFC 8288. */
     private static final Pattern NEXT = Pattern.compile("<([^>]+)>\\s*;\\s*rel=\"next\"");
 
@@ -78,7 +81,7 @@ final class Ledger {
      * @param namespace null for all
      */
     List<PodUsage> podUsages(@Nullable String namespace) {
-        return ofPods("podusages", namespace, PodUsage.class);
+        return ofPods("podusages", namespace, PodUsage.class, VIEW);
     }
 
     /**
@@ -87,7 +90,11 @@ final class Ledger {
      * @param namespace null for all
      */
     List<PodProcesses> podProcesses(@Nullable String namespace) {
-        return ofPods("podprocesses", namespace, PodProcesses.class);
+        return ofPods(
+                "podprocesses",
+                namespace,
+                PodProcesses.class,
+                VIEW + ", and to get the pods there, with -A of all namespaces");
     }
 
     /** Of objects that are listed as Kubernetes lists them. */
@@ -96,7 +103,8 @@ final class Ledger {
     /** By what the next page is asked for. */
     record Continued(@JsonProperty("continue") @Nullable String token) {}
 
-    private <T> List<T> ofPods(String resource, @Nullable String namespace, Class<T> type) {
+    private <T> List<T> ofPods(
+            String resource, @Nullable String namespace, Class<T> type, String right) {
         JavaType pages = JSON.getTypeFactory().constructParametricType(Page.class, type);
         String path =
                 API
@@ -107,13 +115,7 @@ final class Ledger {
         do {
             String page =
                     path + "?limit=500" + (token.isEmpty() ? "" : "&continue=" + encoded(token));
-            Page<T> some =
-                    JSON.readValue(
-                            cluster.get(
-                                            page,
-                                            "ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin")
-                                    .body(),
-                            pages);
+            Page<T> some = JSON.readValue(cluster.get(page, right).body(), pages);
             all.addAll(some.items());
             token = requireNonNullElse(some.metadata().token(), "");
         } while (!token.isEmpty());

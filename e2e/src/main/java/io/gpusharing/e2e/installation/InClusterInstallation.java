@@ -46,8 +46,9 @@ public final class InClusterInstallation implements InstalledServices {
     }
 
     /**
-     * Creates what the chart would where the cluster's own scheduler places everything, as a site
-     * may that runs another one; waits until every pod is ready and asked.
+     * Lets the cluster's own scheduler place everything, as a site may that runs another one: all
+     * but our scheduler is created, with a webhook that gives it no pods; its rights are there.
+     * Waits until every pod is ready and asked.
      */
     public static InClusterInstallation withoutOurScheduler(TestCluster cluster) {
         Path folder = cluster.dir().resolve("deployment");

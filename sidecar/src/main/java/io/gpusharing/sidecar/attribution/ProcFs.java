@@ -57,7 +57,7 @@ public final class ProcFs {
 
     /**
      * The kernel's name of a process, of 15 bytes at most; empty where there is none. Whoever runs
-     * it chooses it, so what could move somebody's terminal is left out.
+     * it chooses it, so what could move somebody's terminal is shown as {@code ?}.
      */
     public String command(long pid) {
         return read(pid + "/comm", StandardCharsets.UTF_8)

@@ -158,6 +158,9 @@ final class DeviceMeter {
                 processes.clear();
             }
         }
+        if (basis != Basis.PROCESS) {
+            processes.unwatched();
+        }
         long busy = 0;
         long device = DeviceHistory.UNKNOWN;
         // The ring remembers what belongs to a process whose owner is not known yet.

@@ -258,7 +258,7 @@ public final class Meter implements Counters {
     }
 
     private Usage.Running running(long now) {
-        boolean isWhole = !devices.isEmpty();
+        boolean isWhole = metered.isWhole();
         List<PodProcesses> known = new ArrayList<>();
         for (DeviceMeter device : devices) {
             List<PodProcesses> pods = device.processes(now);

@@ -26,6 +26,7 @@ final class MeteredDevices {
     private final Object lock;
     private final List<DeviceMeter> devices = new ArrayList<>();
     private final DeviceMeter unseen;
+    private volatile boolean whole;
     private long discoverAt;
     private long startedMicros;
 
@@ -55,6 +56,13 @@ final class MeteredDevices {
     /** Stands for the GPU of a pod where none can be seen. */
     DeviceMeter unseen() {
         return unseen;
+    }
+
+    /**
+     * Whether the last search found all devices, and each can be looked at. Safe from any thread.
+     */
+    boolean isWhole() {
+        return whole;
     }
 
     /** How many answer. */
@@ -103,17 +111,20 @@ final class MeteredDevices {
                             ? "NVML sees no GPU in this container"
                             : Refusal.of("the number of devices", answer));
         }
+        boolean all = count > 0;
         String gone = "NVML does not list the device any more";
         List<String> found = new ArrayList<>();
         for (int index = 0; index < count; index++) {
             answer = nvml.deviceByIndex(index);
             if (answer.ok()) {
-                found(nvml, index, now, wall, found);
+                all &= found(nvml, index, now, wall, found);
             } else {
+                all = false;
                 gone = Refusal.of("the handle of a device", answer);
                 unseen.unreachable(gone);
             }
         }
+        whole = all;
         for (DeviceMeter device : devices) {
             if (!found.contains(device.uuid) && device.isReachable()) {
                 device.unreachable(gone);
@@ -124,7 +135,8 @@ final class MeteredDevices {
         }
     }
 
-    private void found(Nvml nvml, int number, long now, long wall, List<String> found) {
+    /** Whether all of the device can be looked at: not what MIG splits. */
+    private boolean found(Nvml nvml, int number, long now, long wall, List<String> found) {
         long handle = nvml.handle();
         if (nvml.migMode(handle).ok() && nvml.result() == 1) {
             int max = nvml.migMaxCount(handle).ok() ? nvml.result() : 0;
@@ -141,18 +153,20 @@ final class MeteredDevices {
                     }
                 }
             }
-            return;
+            return false;
         }
         String uuid = nvml.uuid(handle);
-        if (uuid != null && !uuid.isEmpty()) {
-            found.add(uuid);
-            DeviceMeter device = device(uuid, now, wall);
-            device.reachable(handle);
-            device.index = number;
-            if (device.name.isEmpty()) {
-                device.name = requireNonNullElse(nvml.name(handle), "");
-            }
+        if (uuid == null || uuid.isEmpty()) {
+            return false;
         }
+        found.add(uuid);
+        DeviceMeter device = device(uuid, now, wall);
+        device.reachable(handle);
+        device.index = number;
+        if (device.name.isEmpty()) {
+            device.name = requireNonNullElse(nvml.name(handle), "");
+        }
+        return true;
     }
 
     /** The device of this UUID, from now on if it is new. */

@@ -119,6 +119,16 @@ final class ProcessTable {
         }
     }
 
+    /** How busy each is, cannot be told now. */
+    void unwatched() {
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            entry.busyPercent = -1;
+            entry.busyHundredths = 0;
+            entry.watchedMicros = 0;
+        }
+    }
+
     /** What runs is not known any more. */
     void clear() {
         entries.clear();

@@ -377,7 +377,7 @@ public class NodeViewTest {
     }
 
     @Test
-    void whatRunsOnAGpuThatIsLostOrWhoseDriverHangsIsNotKnown() {
+    void whatRunsWhereTheDriverHangsIsNotKnown() {
         Bench bench =
                 Bench.node(
                         DEVICE,
@@ -391,6 +391,41 @@ public class NodeViewTest {
 
         assertThat(isWhole(bench)).as("a call hangs").isFalse();
         assertThat(processes(bench)).isEmpty();
+    }
+
+    @Test
+    void whatRunsOnAGpuThatIsLostIsNotKnown() {
+        Bench bench = Bench.node(DEVICE, "process host=100 busy=50% uid=" + Bench.POD);
+        bench.play(Duration.ofMinutes(1));
+        assertThat(isWhole(bench)).isTrue();
+
+        bench.fake.lose(0, true);
+        bench.play(Duration.ofSeconds(5));
+
+        assertThat(isWhole(bench)).isFalse();
+        assertThat(processes(bench)).isEmpty();
+
+        bench.start(null);
+        bench.play(Duration.ofSeconds(30));
+        assertThat(isWhole(bench)).as("an agent that never saw it").isFalse();
+    }
+
+    @Test
+    void howBusyAProcessIsNobodySaysAnyMoreWhereTheDriverStopsSayingIt() {
+        Bench bench =
+                Bench.node(
+                        DEVICE,
+                        "process host=100 busy=50% memory=1GiB uid=" + Bench.POD,
+                        "fail nvmlDeviceGetProcessUtilization 3 after=60",
+                        "fail nvmlDeviceGetProcessesUtilizationInfo 3");
+        bench.play(Duration.ofSeconds(50));
+        assertThat(processes(bench).getFirst().processes().getFirst().busyPercent()).isEqualTo(50);
+
+        bench.play(Duration.ofMinutes(2));
+        assertThat(bench.use().basis()).isNotEqualTo(Basis.PROCESS);
+
+        assertThat(processes(bench).getFirst().processes())
+                .containsExactly(new PodProcesses.GpuProcess(100, "python (x) y", 1L << 30, -1));
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.springframework.web.server.ResponseStatusException;
 /**
  * How a list is asked for, {@code metav1.ListOptions}.
  *
- * @param limit how many at most; null for all, as whoever sets none does not look for a next page
+ * @param limit how many at most; null if none was set: then all, but for processes, which are many
  * @param after what the last page ended with; null for the first one
  */
 record Listing(@Nullable Integer limit, @Nullable List<String> after) {

@@ -96,7 +96,7 @@ record PodProcesses(String kind, String apiVersion, PodUsage.Metadata metadata, 
      */
     static PodProcesses of(PodCharge pod, @Nullable NodeReport report) {
         Optional<List<UsageReport.PodProcesses>> told =
-                report == null ? Optional.empty() : report.of(pod.uid());
+                report == null ? Optional.empty() : report.of(pod.uid(), pod.from());
         return new PodProcesses(
                 "PodProcesses",
                 Discovery.API_VERSION,

@@ -67,10 +67,17 @@ public class RunningProcesses {
      */
     public record NodeReport(Instant at, boolean whole, Map<UUID, List<PodProcesses>> pods) {
 
-        /** Empty where the agent does not know what the pod runs. */
-        public Optional<List<PodProcesses>> of(UUID pod) {
+        /**
+         * What a pod runs; empty where the agent does not know it.
+         *
+         * @param since when the pod began to hold GPUs: an older report says nothing by not naming
+         *     it
+         */
+        public Optional<List<PodProcesses>> of(UUID pod, Instant since) {
             List<PodProcesses> told = pods.get(pod);
-            return told == null && whole ? Optional.of(List.of()) : Optional.ofNullable(told);
+            return told == null && whole && at.isAfter(since)
+                    ? Optional.of(List.of())
+                    : Optional.ofNullable(told);
         }
     }
 

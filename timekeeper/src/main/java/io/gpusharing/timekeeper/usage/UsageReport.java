@@ -161,8 +161,9 @@ public record UsageReport(
         // takes other characters for unassigned, and no name may cost a node its counters.
         public GpuProcess {
             if (command != null) {
-                String shown = command.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
-                command = shown.substring(0, Math.min(LONGEST, shown.length()));
+                command =
+                        command.substring(0, Math.min(LONGEST, command.length()))
+                                .replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
             }
         }
     }

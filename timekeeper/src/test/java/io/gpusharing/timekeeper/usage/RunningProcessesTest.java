@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Test;
 
 class RunningProcessesTest {
 
+    private static final Instant EARLIER = NOON.minusSeconds(600);
+
     private final UUID one = UUID.randomUUID();
     private final UUID other = UUID.randomUUID();
     private final RunningProcesses processes = new RunningProcesses(TestDatabase.rows("processes"));
@@ -73,7 +75,7 @@ class RunningProcessesTest {
 
         assertThat(found(NOON)).containsOnlyKeys("n1", "n2");
         assertThat(found(NOON).values())
-                .allSatisfy(it -> assertThat(it.of(one)).hasValue(List.of()));
+                .allSatisfy(it -> assertThat(it.of(one, EARLIER)).hasValue(List.of()));
     }
 
     @Test
@@ -106,9 +108,10 @@ class RunningProcessesTest {
     void ofANodeThatIsNotKnownAsAWholeNobodySaysThatAPodRunsNothing() {
         processes.reported("n1", new Running(false, List.of(on(other, "GPU-1", 9))), NOON);
 
-        assertThat(found(NOON)).hasEntrySatisfying("n1", it -> assertThat(it.of(one)).isEmpty());
+        assertThat(found(NOON))
+                .hasEntrySatisfying("n1", it -> assertThat(it.of(one, EARLIER)).isEmpty());
         assertThat(processes.of(List.of("n1"), List.of(other), NOON))
-                .hasEntrySatisfying("n1", it -> assertThat(it.of(other)).isPresent());
+                .hasEntrySatisfying("n1", it -> assertThat(it.of(other, EARLIER)).isPresent());
     }
 
     @Test
@@ -119,6 +122,23 @@ class RunningProcessesTest {
 
         assertThat(found(NOON))
                 .hasEntrySatisfying(
-                        "n1", it -> assertThat(it.of(one)).hasValue(List.of(on(one, "GPU-1", 8))));
+                        "n1",
+                        it ->
+                                assertThat(it.of(one, EARLIER))
+                                        .hasValue(List.of(on(one, "GPU-1", 8))));
+    }
+
+    @Test
+    void ofAPodThatBeganSinceNobodySaysThatItRunsNothing() {
+        processes.reported("n1", new Running(true, List.of()), NOON);
+
+        assertThat(found(NOON))
+                .hasEntrySatisfying(
+                        "n1",
+                        it -> {
+                            assertThat(it.of(one, NOON.minusSeconds(1))).hasValue(List.of());
+                            assertThat(it.of(one, NOON)).isEmpty();
+                            assertThat(it.of(one, NOON.plusSeconds(1))).isEmpty();
+                        });
     }
 }
