@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * What we read of {@code /proc}. A process may vanish between any two reads, or be hidden; both
@@ -18,6 +19,7 @@ import java.util.Set;
 public final class ProcFs {
 
     private static final int START_TIME_FIELD = 22;
+    private static final Pattern MOVES_TERMINALS = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
 
     private final Path root;
 
@@ -61,30 +63,8 @@ public final class ProcFs {
      */
     public String command(long pid) {
         return read(pid + "/comm", StandardCharsets.UTF_8)
-                .map(String::strip)
-                .map(ProcFs::printable)
+                .map(name -> MOVES_TERMINALS.matcher(name.strip()).replaceAll("?"))
                 .orElse("");
-    }
-
-    private static String printable(String text) {
-        return text.codePoints()
-                .map(character -> isPrintable(character) ? character : '?')
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
-    }
-
-    private static boolean isPrintable(int character) {
-        return switch (Character.getType(character)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR,
-                    Character.PRIVATE_USE,
-                    Character.SURROGATE,
-                    Character.UNASSIGNED ->
-                    false;
-            default -> true;
-        };
     }
 
     /**

@@ -127,7 +127,9 @@ final class DeviceMeter {
         listProvesIdle =
                 reading.listAnswer.ok() && reading.list.count == 0 && view.listIsWhole(driver);
         tellsProcesses =
-                reading.listAnswer.ok() && view.refusesProcess(driver, reading.everJoined) == null;
+                view.resident() == null
+                        && reading.listAnswer.ok()
+                        && view.refusesProcess(driver, reading.everJoined) == null;
         checks.judgeProcess(driver, sole, readAt);
         checks.judgeDevice(sole, readAt);
         return remedy == Remedy.ACCESS_DOUBTFUL ? remedy : Remedy.NONE;
@@ -152,7 +154,7 @@ final class DeviceMeter {
         Basis basis = selector.settle(now);
         if (reading.takeListFresh()) {
             counters.notePresence(reading.list, now);
-            if (view.resident() == null && tellsProcesses) {
+            if (tellsProcesses) {
                 processes.list(reading.list, now);
             } else {
                 processes.clear();
