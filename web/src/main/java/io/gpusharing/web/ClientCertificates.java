@@ -1,5 +1,7 @@
 package io.gpusharing.web;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import java.security.GeneralSecurityException;
 import java.security.cert.CertPathValidator;
 import java.security.cert.CertificateFactory;
@@ -23,6 +25,7 @@ import org.bouncycastle.asn1.x500.AttributeTypeAndValue;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x500.style.BCStyle;
 import org.bouncycastle.asn1.x509.KeyPurposeId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Authorities whose certificates say who a client is, as kube-apiserver reads them: the common name
@@ -41,7 +44,16 @@ public final class ClientCertificates {
 
     private static final String AUTHENTICATED = "system:authenticated";
 
+    private static final int MAX_KNOWN = 100;
+
     private final List<X509Certificate> authorities;
+
+    /**
+     * Who vouched for whom. Its signatures were checked then, and take longer than most questions;
+     * whether it is still valid is asked each time.
+     */
+    private final Cache<List<X509Certificate>, X509Certificate> vouched =
+            Caffeine.newBuilder().maximumSize(MAX_KNOWN).build();
 
     /**
      * @param authorities certificates of the authorities, perhaps none
@@ -84,6 +96,21 @@ public final class ClientCertificates {
     }
 
     private boolean isVouchedFor(List<X509Certificate> shown, Instant now) {
+        X509Certificate known = vouched.getIfPresent(shown);
+        if (known != null
+                && isValid(known, now)
+                && shown.stream().allMatch(certificate -> isValid(certificate, now))) {
+            return true;
+        }
+        X509Certificate authority = authorityOf(shown, now);
+        if (authority != null) {
+            vouched.put(List.copyOf(shown), authority);
+        }
+        return authority != null;
+    }
+
+    /** The one that vouches for a path of certificates at this moment; null if none does. */
+    private @Nullable X509Certificate authorityOf(List<X509Certificate> shown, Instant now) {
         try {
             var parameters =
                     new PKIXParameters(
@@ -93,27 +120,29 @@ public final class ClientCertificates {
                                     .collect(Collectors.toSet()));
             parameters.setRevocationEnabled(false);
             parameters.setDate(Date.from(now));
-            var vouched =
+            var valid =
                     (PKIXCertPathValidatorResult)
                             CertPathValidator.getInstance("PKIX")
                                     .validate(
                                             CertificateFactory.getInstance("X.509")
                                                     .generateCertPath(shown),
                                             parameters);
-            X509Certificate authority = vouched.getTrustAnchor().getTrustedCert();
+            X509Certificate authority = valid.getTrustAnchor().getTrustedCert();
             return !isAuthority(shown.getFirst())
-                    && isShortEnough(shown, authority)
-                    && areForClients(shown)
-                    && areForClients(List.of(authority));
+                            && isShortEnough(shown, authority)
+                            && areForClients(shown)
+                            && areForClients(List.of(authority))
+                    ? authority
+                    : null;
         } catch (GeneralSecurityException e) {
-            return false;
+            return null;
         }
     }
 
     /** Java does not ask this of an anchor, and kube-apiserver does. */
-    private static boolean isValid(X509Certificate authority, Instant now) {
-        return !now.isBefore(authority.getNotBefore().toInstant())
-                && !now.isAfter(authority.getNotAfter().toInstant());
+    private static boolean isValid(X509Certificate certificate, Instant now) {
+        return !now.isBefore(certificate.getNotBefore().toInstant())
+                && !now.isAfter(certificate.getNotAfter().toInstant());
     }
 
     private static boolean isAuthority(X509Certificate certificate) {

@@ -3,6 +3,7 @@ package io.gpusharing.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.web.testing.ClientAuthority;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -85,6 +86,32 @@ class ClientCertificatesTest {
         assertThat(old.caller(List.of(late.client("CN=ada").certificate()), tooLate)).isPresent();
         assertThat(old.caller(List.of(authority.client("CN=ada").certificate()), tooLate))
                 .isEmpty();
+    }
+
+    @Test
+    void whoWasVouchedForBeforeIsNobodyWhenThatIsOver() {
+        List<X509Certificate> shown = List.of(authority.client("CN=ada").certificate());
+        X509Certificate client = shown.getFirst();
+
+        assertThat(known.caller(shown, NOW)).isPresent();
+        assertThat(known.caller(shown, client.getNotAfter().toInstant())).isPresent();
+        assertThat(known.caller(shown, client.getNotAfter().toInstant().plusSeconds(1))).isEmpty();
+        assertThat(known.caller(shown, client.getNotBefore().toInstant().minusSeconds(1)))
+                .isEmpty();
+        assertThat(known.caller(shown, NOW)).isPresent();
+    }
+
+    @Test
+    void whomAnAuthorityVouchedForBeforeIsNobodyWhenThatIsOver() {
+        var brief =
+                new ClientAuthority(
+                        CertificateAuthority.create("kubernetes", NOW, Duration.ofDays(30)), NOW);
+        var once = new ClientCertificates(List.of(brief.certificate()));
+        List<X509Certificate> shown = List.of(brief.client("CN=ada").certificate());
+        Instant end = brief.certificate().getNotAfter().toInstant();
+
+        assertThat(once.caller(shown, end)).isPresent();
+        assertThat(once.caller(shown, end.plusSeconds(1))).isEmpty();
     }
 
     @Test

@@ -1,18 +1,22 @@
 package io.gpusharing.timekeeper.usage;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
 
@@ -26,7 +30,7 @@ public class MeasuredUse {
     // Runs of a meter follow each other: their counters add up. Devices work side by side: their
     // busy time adds up, the time they were watched does not. The basis is that of the latest
     // report's devices: before a meter has found its GPU it reports an unknown one.
-    private static final String BEST =
+    private static final String BEST_OF =
             """
             with device as (
                 select pod_uid, meter, device, sum(gpu_us) as gpu_us, sum(memory_bs) as memory_bs,
@@ -35,7 +39,7 @@ public class MeasuredUse {
                        (array_agg(basis order by last_at desc, run))[1] as basis,
                        (array_agg(basis_reason order by last_at desc, run))[1] as basis_reason
                   from usage_counter
-                 where cluster = :cluster and pod_uid = any (:pods::uuid[])
+                 where cluster = :cluster and pod_uid %s
                  group by pod_uid, meter, device
             ), reported as (
                 select *, last_at = max(last_at) over (partition by pod_uid, meter) as latest
@@ -53,18 +57,39 @@ public class MeasuredUse {
             select distinct on (pod_uid) * from pod order by pod_uid, covered_us desc, meter
             """;
 
-    private static final String PODS_OF_BUDGET =
-            """
-            select pod_uid from pod_allocation
-             where cluster = :cluster and budget = :budget
-               and (held_until is null or held_until > :since)
-            """;
+    private static final String OF_PODS = BEST_OF.formatted("= any (:pods::uuid[])");
+
+    private static final String OF_BUDGET =
+            "select coalesce(sum(gpu_us), 0)::bigint from (%s) best"
+                    .formatted(
+                            BEST_OF.formatted(
+                                    """
+                                    in (select pod_uid from pod_allocation
+                                         where cluster = :cluster and budget = :budget
+                                           and (held_until is null or held_until > :since))
+                                    """));
+
+    /**
+     * Meters report every 15 seconds; without bound, each question would read all pods of a period.
+     */
+    private static final Duration KEPT = Duration.ofSeconds(10);
+
+    private static final int MAX_KEPT = 10_000;
 
     private final ClusterDatabase database;
+    private final LoadingCache<Since, GpuTime> ofBudgets;
 
-    MeasuredUse(ClusterDatabase database) {
+    MeasuredUse(ClusterDatabase database, Clock clock) {
         this.database = database;
+        this.ofBudgets =
+                Caffeine.newBuilder()
+                        .maximumSize(MAX_KEPT)
+                        .expireAfterWrite(KEPT)
+                        .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
+                        .build(this::read);
     }
+
+    private record Since(String budget, Instant since) {}
 
     /**
      * What a pod really did.
@@ -106,7 +131,7 @@ public class MeasuredUse {
     /** By pod; pods that nobody has measured are not in it. */
     public Map<UUID, Measured> of(Collection<UUID> pods) {
         Map<UUID, Measured> found = new HashMap<>();
-        database.sql(BEST)
+        database.sql(OF_PODS)
                 .param("pods", pods.toArray(UUID[]::new))
                 .query(row -> {
                     found.put(row.getObject("pod_uid", UUID.class), measured(row));
@@ -115,17 +140,21 @@ public class MeasuredUse {
     }
 
     /**
-     * What the pods of a budget that held a share since an instant have done altogether; a pod's
-     * work before the instant is in it, for counters know no dates.
+     * What the pods of a budget that held a share since an instant have done altogether, as it was
+     * at some moment of the last ten seconds; a pod's work before the instant is in it, for
+     * counters know no dates.
      */
     public GpuTime ofBudget(String budget, Instant since) {
-        List<UUID> pods =
-                database.sql(PODS_OF_BUDGET)
-                        .param("budget", budget)
-                        .param("since", since)
-                        .query((row, number) -> row.getObject("pod_uid", UUID.class))
-                        .list();
-        return new GpuTime(of(pods).values().stream().mapToLong(Measured::measured).sum());
+        return ofBudgets.get(new Since(budget, since));
+    }
+
+    private GpuTime read(Since asked) {
+        return new GpuTime(
+                database.sql(OF_BUDGET)
+                        .param("budget", asked.budget())
+                        .param("since", asked.since())
+                        .query((row, number) -> row.getLong(1))
+                        .single());
     }
 
     /** With one decimal; null of nothing. */

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.aggregated;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -45,6 +46,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,6 +56,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.StreamSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -827,6 +831,34 @@ class UsageApiHttpTest {
                         .at("/paths/apis~1usage.gpusharing.io~1v1alpha1/serverRelativeURL")
                         .asString();
         assertThat(answered("ada", described).at("/openapi").asString()).startsWith("3");
+    }
+
+    @Test
+    void whoAsksWhenAllTurnsAreTakenIsToComeAgain() throws Exception {
+        answered("admin", API + "/podusages");
+        int asked = 12;
+        var answers = new LinkedBlockingQueue<HttpResponse<String>>();
+        try (var people = Executors.newVirtualThreadPerTaskExecutor();
+                Connection ledger = DATABASE.dataSource().getConnection()) {
+            ledger.setAutoCommit(false);
+            // So no question about pods is answered.
+            ledger.createStatement().execute("lock table pod_allocation");
+            for (int i = 0; i < asked; i++) {
+                var _ = people.submit(() -> answers.add(ask(proxy, "admin", API + "/podusages")));
+            }
+            for (int i = 0; i < asked - 4; i++) {
+                HttpResponse<String> answer = Objects.requireNonNull(answers.poll(1, MINUTES));
+                isStatus(answer, 429, "Too many questions", "ask again");
+                assertThat(answer.headers().firstValue("Retry-After")).contains("1");
+            }
+            answered("admin", API);
+            ledger.rollback();
+            for (int i = 0; i < 4; i++) {
+                HttpResponse<String> answer = Objects.requireNonNull(answers.poll(1, MINUTES));
+                assertThat(answer.statusCode()).isEqualTo(200);
+            }
+        }
+        answered("admin", API + "/podusages");
     }
 
     @Test

@@ -10,6 +10,7 @@ import static io.gpusharing.timekeeper.usage.intake.Reports.sidecar;
 import static io.gpusharing.timekeeper.usage.intake.Reports.use;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
 import io.gpusharing.timekeeper.usage.UsageReport.Basis;
@@ -18,10 +19,13 @@ import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.intake.Delivery;
 import io.gpusharing.timekeeper.usage.intake.TestDatabase;
 import io.gpusharing.timekeeper.usage.intake.UsageReportRepository;
+import java.sql.Timestamp;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -33,9 +37,11 @@ class MeasuredUseTest {
     private final UsageReportRepository reports =
             new UsageReportRepository(
                     TestDatabase.rows("measured"), TestDatabase.transaction(), PROPERTIES);
+    private final SteppingClock clock = new SteppingClock(NOON);
     private final MeasuredUse measured =
             new MeasuredUse(
-                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "measured"));
+                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "measured"),
+                    clock);
 
     private void sidecarReports(UUID run, double busy, double covered) {
         reports.post(List.of(sent(sidecar(run, 1, uid, use(busy, covered)), pod(uid), AN_HOUR)));
@@ -121,28 +127,59 @@ class MeasuredUseTest {
 
     @Test
     void addsUpThePodsOfABudget() {
-        TestDatabase.jdbc()
-                .update(
-                        "insert into cluster (id, metering_start) values ('measured', ?)"
-                                + " on conflict do nothing",
-                        java.sql.Timestamp.from(NOON));
-        TestDatabase.jdbc()
-                .update(
-                        """
-                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget,
-                               share_rate, rate, compute_part, memory_part, compute_numerator, compute_denominator, memory_numerator, memory_denominator,
-                            share_known, held_from,
-                               posted_until, charged_until)
-                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, 1, 1, 1000000, 1, 1000000, true, ?, ?, ?)
-                        """,
-                        uid,
-                        uid.toString(),
-                        java.sql.Timestamp.from(NOON),
-                        java.sql.Timestamp.from(NOON),
-                        java.sql.Timestamp.from(NOON));
+        allocated(NOON, null);
         sidecarReports(UUID.randomUUID(), 30, 100);
 
         assertThat(measured.ofBudget(uid.toString(), NOON).microGpuSeconds()).isEqualTo(30_000_000);
         assertThat(measured.ofBudget("another", NOON).microGpuSeconds()).isZero();
+    }
+
+    @Test
+    void leavesOutPodsThatEndedBefore() {
+        allocated(NOON.minus(AN_HOUR), NOON);
+        sidecarReports(UUID.randomUUID(), 30, 100);
+
+        assertThat(measured.ofBudget(uid.toString(), NOON).microGpuSeconds()).isZero();
+        assertThat(measured.ofBudget(uid.toString(), NOON.minusSeconds(1)).microGpuSeconds())
+                .isEqualTo(30_000_000);
+    }
+
+    @Test
+    void readsThePodsOfABudgetAgainAfterTenSeconds() {
+        allocated(NOON, null);
+        measured.ofBudget(uid.toString(), NOON);
+        sidecarReports(UUID.randomUUID(), 30, 100);
+
+        assertThat(measured.ofBudget(uid.toString(), NOON).microGpuSeconds()).isZero();
+        clock.pass(Duration.ofSeconds(10));
+        assertThat(measured.ofBudget(uid.toString(), NOON).microGpuSeconds()).isEqualTo(30_000_000);
+    }
+
+    /**
+     * The pod is one of a budget that is called by its UID.
+     *
+     * @param until null while it runs
+     */
+    private void allocated(Instant from, @Nullable Instant until) {
+        TestDatabase.jdbc()
+                .update(
+                        "insert into cluster (id, metering_start) values ('measured', ?)"
+                                + " on conflict do nothing",
+                        Timestamp.from(NOON));
+        TestDatabase.jdbc()
+                .update(
+                        """
+                        insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget,
+                               share_rate, rate, compute_part, memory_part, compute_numerator, compute_denominator,
+                               memory_numerator, memory_denominator, share_known, held_from,
+                               posted_until, charged_until, held_until)
+                        values ('measured', ?, 'team-a', 'p', 'n1', ?, 1, 1, 1, 1, 1, 1000000, 1, 1000000, true, ?, ?, ?, ?)
+                        """,
+                        uid,
+                        uid.toString(),
+                        Timestamp.from(from),
+                        Timestamp.from(from),
+                        Timestamp.from(from),
+                        until == null ? null : Timestamp.from(until));
     }
 }
