@@ -79,6 +79,8 @@ comment on column pod_allocation.begin_estimated is 'no clock that can be right 
 comment on column pod_allocation.end_bound is 'an estimated end lies between held_until and this';
 -- A balance reads what is running of one budget, not of the whole cluster.
 create index pod_allocation_open_by_budget on pod_allocation (cluster, budget) where held_until is null;
+-- Who asks what holds GPUs reads the pods of a namespace, or page after page.
+create index pod_allocation_open_by_name on pod_allocation (cluster, namespace, name, pod_uid) where held_until is null;
 create index pod_allocation_by_use on pod_allocation (cluster, held_until) where use_since is not null;
 -- Waste is asked for by owner, and by the time in which pods were there.
 create index pod_allocation_by_end on pod_allocation (cluster, held_until);
