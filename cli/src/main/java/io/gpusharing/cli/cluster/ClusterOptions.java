@@ -53,6 +53,7 @@ public final class ClusterOptions {
         try {
             return new KubernetesClientBuilder()
                     .withConfig(config)
+                    .withHttpClientFactory(new EndingHttpClients())
                     // Finds no kinds on the class path: those that are asked for are known.
                     .withKubernetesSerialization(
                             new KubernetesSerialization(new JsonMapper(), false))

@@ -1,0 +1,46 @@
+package io.gpusharing.cli.cluster;
+
+import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
+import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientImpl;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.http.HttpClient;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * HTTP clients whose threads end when they are closed. Else one waits for the network until its
+ * client is collected, and a virtual machine that ends waits 0.3 seconds for that thread.
+ */
+final class EndingHttpClients extends JdkHttpClientFactory {
+
+    private final List<HttpClient> made = new CopyOnWriteArrayList<>();
+
+    /** The factory shows nobody the clients that it makes; its builders do. */
+    @Override
+    protected HttpClient.Builder createNewHttpClientBuilder() {
+        HttpClient.Builder builder = super.createNewHttpClientBuilder();
+        return (HttpClient.Builder)
+                Proxy.newProxyInstance(
+                        HttpClient.Builder.class.getClassLoader(),
+                        new Class<?>[] {HttpClient.Builder.class},
+                        (proxy, method, values) -> {
+                            try {
+                                Object result = method.invoke(builder, values);
+                                if (result instanceof HttpClient client) {
+                                    made.add(client);
+                                }
+                                return result instanceof HttpClient.Builder ? proxy : result;
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+    }
+
+    @Override
+    protected void closeHttpClient(JdkHttpClientImpl client) {
+        super.closeHttpClient(client);
+        // Not close(): that waits for answers, which nobody wants any more.
+        made.forEach(HttpClient::shutdownNow);
+    }
+}
