@@ -91,7 +91,7 @@ bench: prerequisites ## Every measurement, one after the other, over an hour (be
 	@tools/build
 	@$(MVN) --quiet package -DskipTests
 	@! tools/machine check || { tools/images && tools/images stand-ins; }
-	@for run in $(filter-out benchmarks/soak/run benchmarks/gpu/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || failed="$$failed $$run"; done; \
+	@for run in $(filter-out benchmarks/soak/run benchmarks/gpu/run benchmarks/cli/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || failed="$$failed $$run"; done; \
 	[ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
 
 format: prerequisites ## Fix the formatting of the Java sources
