@@ -18,7 +18,7 @@ import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 
 /**
- * Copies a jar, and gives classes of Java 5, as picocli's, what newer ones have for their
+ * Copies a jar, and gives classes of Java 5 and older, as picocli's, what newer ones have for their
  * verification: of classes without it an AOT cache keeps none, and each start would read and
  * verify them, the slow way.
  *
@@ -47,17 +47,25 @@ final class StackMaps {
                 var copy = new JarEntry(entry.getName());
                 copy.setTime(entry.getTime());
                 out.putNextEntry(copy);
-                out.write(entry.getName().endsWith(".class") ? checked(reader, bytes) : bytes);
+                out.write(entry.getName().endsWith(".class") ? checked(reader, entry, bytes) : bytes);
                 out.closeEntry();
             }
         }
     }
 
-    private static byte[] checked(ClassFile reader, byte[] bytes) {
+    private static byte[] checked(ClassFile reader, JarEntry entry, byte[] bytes) {
         ClassModel model = reader.parse(bytes);
         if (model.majorVersion() >= TYPE_CHECKED) {
             return bytes;
         }
+        try {
+            return withStackMaps(reader, model);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalStateException(entry.getName() + " cannot be given stack maps", e);
+        }
+    }
+
+    private static byte[] withStackMaps(ClassFile reader, ClassModel model) {
         return reader.build(
                 model.thisClass().asSymbol(),
                 made -> {

@@ -358,10 +358,10 @@ public final class UsageApiBenchmark {
         String address = "https://127.0.0.1:" + port + API;
         var all = new ArrayList<String>();
         for (int i = 0; i < OF_TEN * MeteredPod.TEAMS; i++) {
-            int team = i / OF_TEN;
+            int team = i % MeteredPod.TEAMS;
             String budget = address + "/budgetusages/team-" + team;
             all.add(
-                    switch (i % OF_TEN) {
+                    switch ((i + i / MeteredPod.TEAMS) % OF_TEN) {
                         case 0 -> budget + "/statement";
                         case 1, 2, 3, 4 -> budget;
                         default -> address + "/namespaces/team-" + team + "/podusages?limit=500";

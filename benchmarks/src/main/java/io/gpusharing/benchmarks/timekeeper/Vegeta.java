@@ -11,6 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -25,6 +27,9 @@ final class Vegeta {
 
     /** An API server passes on no more at once than the timekeeper's port has room for. */
     private static final int AT_ONCE = 150;
+
+    /** Nobody has all turns, and no cluster has one person. */
+    private static final int PEOPLE = 20;
 
     private final Path program;
     private final Path dir;
@@ -53,7 +58,11 @@ final class Vegeta {
         Files.writeString(dir.resolve("ca.crt"), authority);
         Files.writeString(
                 dir.resolve("targets"),
-                String.join("", questions.stream().map("GET %s\n"::formatted).toList()));
+                IntStream.range(0, questions.size())
+                        .mapToObj(i ->
+                                "GET %s\nX-Remote-User: person-%d\n\n"
+                                        .formatted(questions.get(i), i % PEOPLE))
+                        .collect(Collectors.joining()));
     }
 
     /** Questions that are being asked. */
@@ -138,7 +147,6 @@ final class Vegeta {
                         "-root-certs=" + dir.resolve("ca.crt"),
                         "-cert=" + proxy.resolve("front-proxy-client.crt"),
                         "-key=" + proxy.resolve("front-proxy-client.key"),
-                        "-header=X-Remote-User: somebody",
                         "-header=X-Remote-Group: system:authenticated",
                         // As kubectl asks for what it shows.
                         "-header=Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json",

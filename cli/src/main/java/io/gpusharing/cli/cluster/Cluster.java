@@ -25,8 +25,10 @@ import tools.jackson.databind.json.JsonMapper;
  * The API server, asked as the user that the kubeconfig names.
  *
  * @param namespace the one of the context
+ * @param end of the connections, once nothing more is asked
  */
-public record Cluster(KubernetesClient client, String namespace) implements AutoCloseable {
+public record Cluster(KubernetesClient client, String namespace, Runnable end)
+        implements AutoCloseable {
 
     /** An API server waits for a minute for whoever it passes questions on to. */
     private static final int PATIENCE_SECONDS = 15;
@@ -199,5 +201,6 @@ public record Cluster(KubernetesClient client, String namespace) implements Auto
     @Override
     public void close() {
         client.close();
+        end.run();
     }
 }

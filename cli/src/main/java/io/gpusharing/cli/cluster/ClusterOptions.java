@@ -46,14 +46,18 @@ public final class ClusterOptions {
                         // Two or three requests need none, and the AOT cache knows HTTP/1.1.
                         .withHttp2Disable(true)
                         .build();
-        return new Cluster(client(config), requireNonNullElse(found.getNamespace(), "default"));
+        var connections = new EndingHttpClients();
+        return new Cluster(
+                client(config, connections),
+                requireNonNullElse(found.getNamespace(), "default"),
+                connections::end);
     }
 
-    private static KubernetesClient client(Config config) {
+    private static KubernetesClient client(Config config, EndingHttpClients connections) {
         try {
             return new KubernetesClientBuilder()
                     .withConfig(config)
-                    .withHttpClientFactory(new EndingHttpClients())
+                    .withHttpClientFactory(connections)
                     // Finds no kinds on the class path: those that are asked for are known.
                     .withKubernetesSerialization(
                             new KubernetesSerialization(new JsonMapper(), false))

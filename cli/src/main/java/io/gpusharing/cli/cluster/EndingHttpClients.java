@@ -1,7 +1,6 @@
 package io.gpusharing.cli.cluster;
 
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
-import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientImpl;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.http.HttpClient;
@@ -9,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * HTTP clients whose threads end when they are closed. Else one waits for the network until its
- * client is collected, and a virtual machine that ends waits 0.3 seconds for that thread.
+ * HTTP clients whose threads can be ended. Else one waits for the network until its client is
+ * collected, and a virtual machine that ends waits 0.3 seconds for that thread.
  */
 final class EndingHttpClients extends JdkHttpClientFactory {
 
@@ -37,10 +36,11 @@ final class EndingHttpClients extends JdkHttpClientFactory {
                         });
     }
 
-    @Override
-    protected void closeHttpClient(JdkHttpClientImpl client) {
-        super.closeHttpClient(client);
-        // Not close(): that waits for answers, which nobody wants any more.
+    /**
+     * Ends all of them, also those that the Kubernetes client has for itself, as to renew a login.
+     * Not {@code close()}: that waits for answers, which nobody wants any more.
+     */
+    void end() {
         made.forEach(HttpClient::shutdownNow);
     }
 }

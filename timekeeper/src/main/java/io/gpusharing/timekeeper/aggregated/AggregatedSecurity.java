@@ -32,21 +32,14 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Configuration(proxyBeanMethods = false)
 class AggregatedSecurity {
 
-    private static final String CSV = "text/csv";
-
     @Bean
     @Order(15)
     SecurityFilterChain aggregated(
-            HttpSecurity http,
-            FrontProxies proxies,
-            Callers callers,
-            StatusAnswers answers,
-            Turns turns)
+            HttpSecurity http, FrontProxies proxies, Callers callers, StatusAnswers answers)
             throws Exception {
         return http.securityMatcher("/apis/**", "/openapi/**")
                 .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
-                .addFilterBefore(
-                        new PassedOn(proxies, callers, answers, turns), AuthorizationFilter.class)
+                .addFilterBefore(new PassedOn(proxies, callers, answers), AuthorizationFilter.class)
                 .csrf(AbstractHttpConfigurer::disable)
                 .anonymous(AbstractHttpConfigurer::disable)
                 .requestCache(AbstractHttpConfigurer::disable)
@@ -60,13 +53,11 @@ class AggregatedSecurity {
         private final FrontProxies proxies;
         private final Callers callers;
         private final StatusAnswers answers;
-        private final Turns turns;
 
-        PassedOn(FrontProxies proxies, Callers callers, StatusAnswers answers, Turns turns) {
+        PassedOn(FrontProxies proxies, Callers callers, StatusAnswers answers) {
             this.proxies = proxies;
             this.callers = callers;
             this.answers = answers;
-            this.turns = turns;
         }
 
         @Override
@@ -109,29 +100,7 @@ class AggregatedSecurity {
                     UsernamePasswordAuthenticationToken.authenticated(
                             caller.get(), null, List.of()));
             SecurityContextHolder.setContext(context);
-            if (question.isEmpty() || !hasTurns(request, question.get())) {
-                chain.doFilter(request, response);
-            } else if (turns.begin(request)) {
-                try {
-                    chain.doFilter(request, response);
-                } finally {
-                    turns.end(request);
-                }
-            } else {
-                response.setHeader(HttpHeaders.RETRY_AFTER, "1");
-                answers.write(
-                        response,
-                        HttpStatus.TOO_MANY_REQUESTS,
-                        "Too many questions are asked at this moment; ask again in a second");
-            }
-        }
-
-        /** What is no question, or may take long, has bounds of its own. */
-        private static boolean hasTurns(HttpServletRequest request, Question question) {
-            boolean download =
-                    "statement".equals(question.subresource())
-                            && CSV.equals(request.getHeader(HttpHeaders.ACCEPT));
-            return !question.verb().equals("create") && !download;
+            chain.doFilter(request, response);
         }
 
         private boolean may(Caller caller, Question question) {

@@ -32,12 +32,13 @@ class FrontProxies extends LeaderTask {
     private static final Duration QUIET = Duration.ofSeconds(1);
 
     private static final String NAMESPACE = "kube-system";
-    private static final String PUBLISHED = "extension-apiserver-authentication";
+    private static final String NAME = "extension-apiserver-authentication";
 
     private final KubernetesClient client;
     private final AggregatedProperties properties;
     private final Clock clock;
     private volatile FrontProxy known = FrontProxy.NONE;
+    private Map<String, String> published = Map.of();
     private volatile Instant read = Instant.EPOCH;
 
     FrontProxies(KubernetesClient client, AggregatedProperties properties, Clock clock) {
@@ -51,9 +52,14 @@ class FrontProxies extends LeaderTask {
     protected Instant work(Instant now) {
         if (properties.enabled() && (now.isBefore(read) || !now.isBefore(read.plus(QUIET)))) {
             read = now;
-            ConfigMap map = client.configMaps().inNamespace(NAMESPACE).withName(PUBLISHED).get();
+            ConfigMap map = client.configMaps().inNamespace(NAMESPACE).withName(NAME).get();
             Map<String, String> data = map == null ? null : map.getData();
-            known = FrontProxy.published(data == null ? Map.of() : data);
+            Map<String, String> found = data == null ? Map.of() : data;
+            // What is known remembers whom it has vouched for.
+            if (!found.equals(published)) {
+                known = FrontProxy.published(found);
+                published = found;
+            }
         }
         return now.plusSeconds(30);
     }

@@ -1,83 +1,71 @@
 package io.gpusharing.timekeeper.aggregated;
 
-import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.springframework.core.MethodParameter;
-import org.springframework.http.MediaType;
-import org.springframework.http.converter.HttpMessageConverter;
-import org.springframework.http.server.ServerHttpRequest;
-import org.springframework.http.server.ServerHttpResponse;
-import org.springframework.http.server.ServletServerHttpRequest;
-import org.springframework.web.bind.annotation.RestControllerAdvice;
-import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyAdvice;
 
 /**
- * Whose question is looked up now, and whose next. The ledger is written by the same processors and
- * the same database, and however many ask, half of the connections are left to it. A turn ends
- * before the answer is sent: whoever reads theirs slowly keeps nobody else waiting.
+ * Whose question is looked up now, and whose next: those who wait are served in their order. Nobody
+ * has all turns, however much they ask.
  */
-@RestControllerAdvice
-class Turns implements ResponseBodyAdvice<Object> {
+final class Turns {
 
-    private static final int AT_ONCE = 4;
+    private final int ofOne;
+    private final Duration patience;
 
-    /** The other half of the port's threads refuses, and says what there is to ask. */
-    private static final int WAITING = 4;
+    /** For those that are looked up, and those that wait. */
+    private final Semaphore room;
 
-    /** Clients of clusters ask again by themselves where they are told when. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
-
-    private static final String TURN = Turns.class.getName();
-
-    private final Semaphore free = new Semaphore(AT_ONCE, true);
+    private final Semaphore free;
+    private final ConcurrentHashMap<String, Integer> taken = new ConcurrentHashMap<>();
 
     /**
-     * Waits for a turn.
-     *
-     * @return false if there are too many others; whoever asks is to come again
+     * @param atOnce how many are looked up at a time
+     * @param waiting how many more wait for that
+     * @param ofOne how many one caller has of both
+     * @param patience how long they wait
      */
-    boolean begin(HttpServletRequest request) {
+    Turns(int atOnce, int waiting, int ofOne, Duration patience) {
+        this.ofOne = ofOne;
+        this.patience = patience;
+        this.room = new Semaphore(atOnce + waiting);
+        this.free = new Semaphore(atOnce, true);
+    }
+
+    /**
+     * Waits for a turn, which is to be ended.
+     *
+     * @return false if there is none: whoever asks is to come again
+     */
+    boolean begin(String caller) {
+        if (!room.tryAcquire()) {
+            return false;
+        }
+        if (taken.merge(caller, 1, Integer::sum) <= ofOne && waited()) {
+            return true;
+        }
+        leave(caller);
+        return false;
+    }
+
+    private boolean waited() {
         try {
-            if (free.getQueueLength() >= WAITING
-                    || !free.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                return false;
-            }
+            return free.tryAcquire(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
         }
-        request.setAttribute(TURN, true);
-        return true;
     }
 
-    /** Leaves it to the next, unless that was done already. */
-    void end(HttpServletRequest request) {
-        if (request.getAttribute(TURN) != null) {
-            request.removeAttribute(TURN);
-            free.release();
-        }
+    /** Leaves a turn that was begun to the next. */
+    void end(String caller) {
+        free.release();
+        leave(caller);
     }
 
-    @Override
-    public boolean supports(
-            MethodParameter returned, Class<? extends HttpMessageConverter<?>> converter) {
-        return true;
-    }
-
-    @Override
-    public @Nullable Object beforeBodyWrite(
-            @Nullable Object body,
-            MethodParameter returned,
-            MediaType type,
-            Class<? extends HttpMessageConverter<?>> converter,
-            ServerHttpRequest request,
-            ServerHttpResponse response) {
-        if (request instanceof ServletServerHttpRequest servlet) {
-            end(servlet.getServletRequest());
-        }
-        return body;
+    private void leave(String caller) {
+        taken.computeIfPresent(caller, (name, count) -> count == 1 ? null : count - 1);
+        room.release();
     }
 }

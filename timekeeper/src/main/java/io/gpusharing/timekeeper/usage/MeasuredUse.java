@@ -69,15 +69,13 @@ public class MeasuredUse {
                                            and (held_until is null or held_until > :since))
                                     """));
 
-    /**
-     * Meters report every 15 seconds; without bound, each question would read all pods of a period.
-     */
+    /** Meters report as often; without it each question would read all pods of a period. */
     private static final Duration KEPT = Duration.ofSeconds(10);
 
     private static final int MAX_KEPT = 10_000;
 
     private final ClusterDatabase database;
-    private final LoadingCache<Since, GpuTime> ofBudgets;
+    private final LoadingCache<BudgetSince, GpuTime> ofBudgets;
 
     MeasuredUse(ClusterDatabase database, Clock clock) {
         this.database = database;
@@ -89,7 +87,7 @@ public class MeasuredUse {
                         .build(this::read);
     }
 
-    private record Since(String budget, Instant since) {}
+    private record BudgetSince(String budget, Instant since) {}
 
     /**
      * What a pod really did.
@@ -145,10 +143,10 @@ public class MeasuredUse {
      * counters know no dates.
      */
     public GpuTime ofBudget(String budget, Instant since) {
-        return ofBudgets.get(new Since(budget, since));
+        return ofBudgets.get(new BudgetSince(budget, since));
     }
 
-    private GpuTime read(Since asked) {
+    private GpuTime read(BudgetSince asked) {
         return new GpuTime(
                 database.sql(OF_BUDGET)
                         .param("budget", asked.budget())

@@ -834,9 +834,11 @@ class UsageApiHttpTest {
     }
 
     @Test
-    void whoAsksWhenAllTurnsAreTakenIsToComeAgain() throws Exception {
+    void whoAsksTooMuchAtOnceIsToComeAgainAndNobodyElse() throws Exception {
         answered("admin", API + "/podusages");
-        int asked = 12;
+        answered("rita", API + "/budgetusages");
+        int asked = 10;
+        int turns = 3;
         var answers = new LinkedBlockingQueue<HttpResponse<String>>();
         try (var people = Executors.newVirtualThreadPerTaskExecutor();
                 Connection ledger = DATABASE.dataSource().getConnection()) {
@@ -846,19 +848,31 @@ class UsageApiHttpTest {
             for (int i = 0; i < asked; i++) {
                 var _ = people.submit(() -> answers.add(ask(proxy, "admin", API + "/podusages")));
             }
-            for (int i = 0; i < asked - 4; i++) {
+            for (int i = 0; i < asked - turns; i++) {
                 HttpResponse<String> answer = Objects.requireNonNull(answers.poll(1, MINUTES));
                 isStatus(answer, 429, "Too many questions", "ask again");
                 assertThat(answer.headers().firstValue("Retry-After")).contains("1");
             }
             answered("admin", API);
+            answered("rita", API + "/budgetusages");
             ledger.rollback();
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < turns; i++) {
                 HttpResponse<String> answer = Objects.requireNonNull(answers.poll(1, MINUTES));
                 assertThat(answer.statusCode()).isEqualTo(200);
             }
         }
-        answered("admin", API + "/podusages");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/namespaces/team-a/podusages/none, 404",
+        "/podusages?fieldSelector=spec.none=1, 400",
+        "/podusages?limit=1, 200"
+    })
+    void aTurnEndsHoweverItsQuestionIsAnswered(String path, int code) throws Exception {
+        for (int i = 0; i < 10; i++) {
+            assertThat(ask(proxy, "admin", API + path).statusCode()).isEqualTo(code);
+        }
     }
 
     @Test
