@@ -35,11 +35,16 @@ class AggregatedSecurity {
     @Bean
     @Order(15)
     SecurityFilterChain aggregated(
-            HttpSecurity http, FrontProxies proxies, Callers callers, StatusAnswers answers)
+            HttpSecurity http,
+            FrontProxies proxies,
+            Callers callers,
+            StatusAnswers answers,
+            TurnsOfQuestions turns)
             throws Exception {
         return http.securityMatcher("/apis/**", "/openapi/**")
                 .authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
-                .addFilterBefore(new PassedOn(proxies, callers, answers), AuthorizationFilter.class)
+                .addFilterBefore(
+                        new PassedOn(proxies, callers, answers, turns), AuthorizationFilter.class)
                 .csrf(AbstractHttpConfigurer::disable)
                 .anonymous(AbstractHttpConfigurer::disable)
                 .requestCache(AbstractHttpConfigurer::disable)
@@ -53,11 +58,17 @@ class AggregatedSecurity {
         private final FrontProxies proxies;
         private final Callers callers;
         private final StatusAnswers answers;
+        private final TurnsOfQuestions turns;
 
-        PassedOn(FrontProxies proxies, Callers callers, StatusAnswers answers) {
+        PassedOn(
+                FrontProxies proxies,
+                Callers callers,
+                StatusAnswers answers,
+                TurnsOfQuestions turns) {
             this.proxies = proxies;
             this.callers = callers;
             this.answers = answers;
+            this.turns = turns;
         }
 
         @Override
@@ -100,7 +111,21 @@ class AggregatedSecurity {
                     UsernamePasswordAuthenticationToken.authenticated(
                             caller.get(), null, List.of()));
             SecurityContextHolder.setContext(context);
-            chain.doFilter(request, response);
+            if (question.isEmpty() || question.get().verb().equals("create")) {
+                chain.doFilter(request, response);
+            } else if (turns.begin(request, caller.get().name())) {
+                try {
+                    chain.doFilter(request, response);
+                } finally {
+                    turns.end(request);
+                }
+            } else {
+                response.setHeader(HttpHeaders.RETRY_AFTER, "1");
+                answers.write(
+                        response,
+                        HttpStatus.TOO_MANY_REQUESTS,
+                        "Too many questions are asked at this moment; ask again in a second");
+            }
         }
 
         private boolean may(Caller caller, Question question) {

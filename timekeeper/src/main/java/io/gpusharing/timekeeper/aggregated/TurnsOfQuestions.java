@@ -1,22 +1,17 @@
 package io.gpusharing.timekeeper.aggregated;
 
-import io.gpusharing.timekeeper.web.Callers;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.http.server.ServerHttpRequest;
 import org.springframework.http.server.ServerHttpResponse;
 import org.springframework.http.server.ServletServerHttpRequest;
-import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.method.HandlerMethod;
-import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
@@ -50,36 +45,35 @@ class TurnsOfQuestions implements HandlerInterceptor, ResponseBodyAdvice<Object>
         registry.addInterceptor(this).addPathPatterns(Discovery.PATH + "/{resource}/**");
     }
 
-    @Override
-    public boolean preHandle(
-            HttpServletRequest request, HttpServletResponse response, Object handler) {
-        if (!isLookedUp(request, handler)
-                || !(request.getUserPrincipal() instanceof Authentication who)) {
-            return true;
+    /**
+     * Waits for a turn.
+     *
+     * @return false if there is none: whoever asks is to come again
+     */
+    boolean begin(HttpServletRequest request, String caller) {
+        boolean begun = turns.begin(caller);
+        if (begun) {
+            request.setAttribute(TURN, caller);
         }
-        String caller = Callers.of(who).name();
-        if (!turns.begin(caller)) {
-            response.setHeader(HttpHeaders.RETRY_AFTER, "1");
-            throw new ResponseStatusException(
-                    HttpStatus.TOO_MANY_REQUESTS,
-                    "Too many questions are asked at this moment; ask again in a second");
-        }
-        request.setAttribute(TURN, caller);
-        return true;
+        return begun;
     }
 
-    /** Not what is created, nor what writes its answer itself: a download. */
-    private static boolean isLookedUp(HttpServletRequest request, Object handler) {
-        return handler instanceof HandlerMethod method
-                && !method.isVoid()
-                && !request.getMethod().equals("POST");
-    }
-
-    private void end(HttpServletRequest request) {
+    /** Leaves it to the next, unless that was done already. */
+    void end(HttpServletRequest request) {
         if (request.getAttribute(TURN) instanceof String caller) {
             request.removeAttribute(TURN);
             turns.end(caller);
         }
+    }
+
+    /** What writes its answer itself, a download, has a bound of its own. */
+    @Override
+    public boolean preHandle(
+            HttpServletRequest request, HttpServletResponse response, Object handler) {
+        if (handler instanceof HandlerMethod method && method.isVoid()) {
+            end(request);
+        }
+        return true;
     }
 
     @Override
@@ -100,14 +94,5 @@ class TurnsOfQuestions implements HandlerInterceptor, ResponseBodyAdvice<Object>
             end(servlet.getServletRequest());
         }
         return body;
-    }
-
-    @Override
-    public void afterCompletion(
-            HttpServletRequest request,
-            HttpServletResponse response,
-            Object handler,
-            @Nullable Exception problem) {
-        end(request);
     }
 }
