@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.cli.Shell.Answer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -332,5 +333,18 @@ class BudgetsTest {
         assertThat(shell.runColoured("budgets", "-A").out())
                 .containsOnlyOnce("\033[31mOverBudget\033[0m")
                 .containsOnlyOnce("\033[31m");
+    }
+
+    /** A virtual machine that ends waits for such threads. */
+    @Test
+    void afterACommandNobodyWaitsForTheNetwork() throws InterruptedException {
+        api.has(BUDGETS, TEAM_A);
+        assertThat(shell.run("budgets").code()).isZero();
+
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().endsWith("SelectorManager")) {
+                assertThat(thread.join(Duration.ofSeconds(30))).as(thread.getName()).isTrue();
+            }
+        }
     }
 }
