@@ -59,6 +59,7 @@ import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.StreamSupport;
+import javax.net.ssl.SSLContext;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -299,6 +300,17 @@ class UsageApiHttpTest {
         return send(port(1), proxy, user, path, body, "Content-Type", "application/json");
     }
 
+    private static SSLContext tls(@Nullable ServerIdentity client) {
+        return SslBundle.of(
+                        new PemSslStoreBundle(
+                                client == null
+                                        ? null
+                                        : PemSslStore.of(
+                                                List.of(client.certificate()), client.key()),
+                                PemSslStore.of(List.of(ours.certificate()), null)))
+                .createSslContext();
+    }
+
     /**
      * @param body null for none
      */
@@ -310,16 +322,6 @@ class UsageApiHttpTest {
             @Nullable String body,
             String... headers)
             throws IOException, InterruptedException {
-        var tls =
-                SslBundle.of(
-                                new PemSslStoreBundle(
-                                        client == null
-                                                ? null
-                                                : PemSslStore.of(
-                                                        List.of(client.certificate()),
-                                                        client.key()),
-                                        PemSslStore.of(List.of(ours.certificate()), null)))
-                        .createSslContext();
         var request = HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + path));
         if (!user.isEmpty()) {
             request.header("X-Remote-User", user).header("X-Remote-Group", "people");
@@ -330,7 +332,7 @@ class UsageApiHttpTest {
         if (body != null) {
             request.POST(BodyPublishers.ofString(body));
         }
-        try (HttpClient http = HttpClient.newBuilder().sslContext(tls).build()) {
+        try (HttpClient http = HttpClient.newBuilder().sslContext(tls(client)).build()) {
             return http.send(request.build(), BodyHandlers.ofString());
         }
     }
@@ -860,6 +862,34 @@ class UsageApiHttpTest {
                 HttpResponse<String> answer = Objects.requireNonNull(answers.poll(1, MINUTES));
                 assertThat(answer.statusCode()).isEqualTo(200);
             }
+        }
+    }
+
+    @Test
+    void whoReadsSlowlyHasNoTurn() throws Exception {
+        // More than lies between two sockets.
+        DATABASE.jdbc()
+                .sql(
+                        """
+                        insert into pod_allocation
+                        select (jsonb_populate_record(pod, jsonb_build_object('pod_uid', gen_random_uuid(), 'node', repeat('n', 10000)))).*
+                          from pod_allocation pod, generate_series(1, 1000) where pod.name = 'serve'
+                        """)
+                .update();
+        HttpRequest all =
+                HttpRequest.newBuilder(
+                                URI.create("https://127.0.0.1:" + port(1) + API + "/podusages"))
+                        .header("X-Remote-User", "admin")
+                        .build();
+        HttpClient slow = HttpClient.newBuilder().sslContext(tls(proxy)).build();
+        try {
+            for (int i = 0; i < 3; i++) {
+                assertThat(slow.send(all, BodyHandlers.ofInputStream()).statusCode())
+                        .isEqualTo(200);
+            }
+            answered("admin", API + "/podusages?limit=1");
+        } finally {
+            slow.shutdownNow();
         }
     }
 
