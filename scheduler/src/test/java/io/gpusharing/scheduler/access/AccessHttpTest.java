@@ -10,6 +10,7 @@ import io.gpusharing.web.PublishedAuthority;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.web.testing.ClientAuthority;
+import io.gpusharing.web.testing.ClientTls;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,7 +26,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.apache.catalina.valves.RemoteIpValve;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +35,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.pem.PemSslStore;
-import org.springframework.boot.ssl.pem.PemSslStoreBundle;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -114,17 +111,6 @@ class AccessHttpTest {
         PROPERTIES.forEach(System::clearProperty);
     }
 
-    private static SSLContext tls(@Nullable ServerIdentity client) {
-        return SslBundle.of(
-                        new PemSslStoreBundle(
-                                client == null
-                                        ? null
-                                        : PemSslStore.of(
-                                                List.of(client.certificate()), client.key()),
-                                PemSslStore.of(List.of(servedBy), null)))
-                .createSslContext();
-    }
-
     private static HttpRequest.Builder to(String path) {
         return HttpRequest.newBuilder(URI.create("https://127.0.0.1:%d%s".formatted(port, path)));
     }
@@ -132,7 +118,8 @@ class AccessHttpTest {
     private static HttpResponse<String> send(
             @Nullable ServerIdentity client, HttpRequest.Builder request)
             throws IOException, InterruptedException {
-        try (HttpClient http = HttpClient.newBuilder().sslContext(tls(client)).build()) {
+        try (HttpClient http =
+                HttpClient.newBuilder().sslContext(ClientTls.of(client, servedBy)).build()) {
             return http.send(request.build(), BodyHandlers.ofString());
         }
     }
@@ -260,7 +247,10 @@ class AccessHttpTest {
     private static String statusOf(@Nullable ServerIdentity client, String length)
             throws IOException {
         try (var socket =
-                (SSLSocket) tls(client).getSocketFactory().createSocket("127.0.0.1", port)) {
+                (SSLSocket)
+                        ClientTls.of(client, servedBy)
+                                .getSocketFactory()
+                                .createSocket("127.0.0.1", port)) {
             socket.setSoTimeout(10_000);
             socket.getOutputStream()
                     .write(

@@ -36,6 +36,7 @@ import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.web.testing.ClientAuthority;
+import io.gpusharing.web.testing.ClientTls;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -59,7 +60,6 @@ import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.StreamSupport;
-import javax.net.ssl.SSLContext;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -74,9 +74,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
-import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.pem.PemSslStore;
-import org.springframework.boot.ssl.pem.PemSslStoreBundle;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -300,17 +297,6 @@ class UsageApiHttpTest {
         return send(port(1), proxy, user, path, body, "Content-Type", "application/json");
     }
 
-    private static SSLContext tls(@Nullable ServerIdentity client) {
-        return SslBundle.of(
-                        new PemSslStoreBundle(
-                                client == null
-                                        ? null
-                                        : PemSslStore.of(
-                                                List.of(client.certificate()), client.key()),
-                                PemSslStore.of(List.of(ours.certificate()), null)))
-                .createSslContext();
-    }
-
     /**
      * @param body null for none
      */
@@ -332,7 +318,10 @@ class UsageApiHttpTest {
         if (body != null) {
             request.POST(BodyPublishers.ofString(body));
         }
-        try (HttpClient http = HttpClient.newBuilder().sslContext(tls(client)).build()) {
+        try (HttpClient http =
+                HttpClient.newBuilder()
+                        .sslContext(ClientTls.of(client, ours.certificate()))
+                        .build()) {
             return http.send(request.build(), BodyHandlers.ofString());
         }
     }
@@ -881,7 +870,8 @@ class UsageApiHttpTest {
                                 URI.create("https://127.0.0.1:" + port(1) + API + "/podusages"))
                         .header("X-Remote-User", "admin")
                         .build();
-        HttpClient slow = HttpClient.newBuilder().sslContext(tls(proxy)).build();
+        HttpClient slow =
+                HttpClient.newBuilder().sslContext(ClientTls.of(proxy, ours.certificate())).build();
         try {
             for (int i = 0; i < 3; i++) {
                 assertThat(slow.send(all, BodyHandlers.ofInputStream()).statusCode())
