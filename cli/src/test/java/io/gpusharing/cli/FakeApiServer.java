@@ -32,6 +32,7 @@ final class FakeApiServer implements AutoCloseable {
     private final Map<String, Integer> refused = new HashMap<>();
     private final Map<String, PassedOn> passedOn = new HashMap<>();
     private final HttpServer server;
+    private String accepted = "";
 
     FakeApiServer() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -60,6 +61,11 @@ final class FakeApiServer implements AutoCloseable {
     }
 
     private record PassedOn(int code, String body, String next) {}
+
+    /** Whoever shows another token is not logged in; who answers besides is asked by anybody. */
+    void accepts(String token) {
+        accepted = "Bearer " + token;
+    }
 
     /** Every request for a kind is answered with this status. */
     void refuse(String list, int code) {
@@ -94,6 +100,11 @@ final class FakeApiServer implements AutoCloseable {
                         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d,\"message\":\"no\"}"
                                 .formatted(code);
             }
+        }
+        String shown = exchange.getRequestHeaders().getFirst("Authorization");
+        if (!accepted.isEmpty() && !accepted.equals(shown)) {
+            code = 401;
+            body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":401}";
         }
         PassedOn answer = passedOn.get(exchange.getRequestURI().toString());
         if (answer != null) {

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.cli.console.Failure;
 import java.io.File;
+import java.time.Clock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -31,13 +32,15 @@ public final class ClusterOptions {
             description = "Instead of the current one of the kubeconfig.")
     private @Nullable String context;
 
+    private final OidcLogin login = new OidcLogin("kubectl", Clock.systemUTC());
+
     /**
      * The cluster that the user means; nothing is asked of it yet.
      *
      * @throws Failure if there is no such context, or its login cannot be used
      */
     public Cluster connect() {
-        Config found = config();
+        Config found = loggedIn();
         // A user waits; whoever serves may be asked again a moment later.
         Config config =
                 new ConfigBuilder(found)
@@ -46,6 +49,8 @@ public final class ClusterOptions {
                         // Two or three requests need none, and the AOT cache knows HTTP/1.1.
                         .withHttp2Disable(true)
                         .build();
+        // With a provider of tokens the client renews none itself.
+        OidcLogin.token(found).ifPresent(token -> config.setOauthTokenProvider(() -> token));
         var connections = new EndingHttpClients();
         return new Cluster(
                 client(config, connections),
@@ -71,6 +76,23 @@ public final class ClusterOptions {
                                             ? e.getMessage()
                                             : e.getCause().getMessage()));
         }
+    }
+
+    private Config loggedIn() {
+        Config config = config();
+        if (expired(config)) {
+            String problem = login.renew(kubeconfig == null ? null : kubeconfig.getPath(), context);
+            config = config();
+            if (expired(config)) {
+                throw new Failure(
+                        "Your login has expired, and kubectl has not renewed it: " + problem);
+            }
+        }
+        return config;
+    }
+
+    private boolean expired(Config config) {
+        return OidcLogin.token(config).map(login::expired).orElse(false);
     }
 
     private Config config() {

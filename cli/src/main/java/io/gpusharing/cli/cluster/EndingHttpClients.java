@@ -37,8 +37,8 @@ final class EndingHttpClients extends JdkHttpClientFactory {
     }
 
     /**
-     * Ends all of them, also those that the Kubernetes client has for itself, as to renew a login.
-     * Not {@code close()}: that waits for answers, which nobody wants any more.
+     * Ends all of them, also those that the Kubernetes client has for itself. Not {@code close()}:
+     * that waits for answers, which nobody wants any more.
      */
     void end() {
         made.forEach(HttpClient::shutdownNow);
