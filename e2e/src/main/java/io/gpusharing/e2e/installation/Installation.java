@@ -169,11 +169,16 @@ public final class Installation implements InstalledServices {
                 .getTemplate();
     }
 
-    /** Starts another replica of the timekeeper, on the same database. */
-    public Service replica(String name) {
+    /**
+     * Starts another replica of the timekeeper, on the same database.
+     *
+     * @param properties more environment, over that of both services
+     */
+    public Service replica(String name, Map<String, String> properties) {
         List<Integer> ports = Ports.free(2);
         var here = new LinkedHashMap<>(environment);
         here.put("POD_NAME", name);
+        here.putAll(properties);
         return Service.start(
                 cluster,
                 "timekeeper",

@@ -144,7 +144,7 @@ class FaultsIT {
     @Test
     void aReplicaTakesOverFromAKilledLeaderAndHandsBackWhenItStops() {
         Service first = installation.timekeeper();
-        Service second = installation.replica("second");
+        Service second = installation.replica("second", Map.of());
         try {
             second.awaitReady();
             assertThat(first.leads()).isTrue();

@@ -13,6 +13,7 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.NodeAgent;
 import io.gpusharing.e2e.installation.Ports;
+import io.gpusharing.e2e.installation.Service;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import java.io.IOException;
@@ -42,26 +43,25 @@ class UsageApiIT {
     private static final String EDITOR = "Zoë Äß";
 
     private static final String VALUE = "api.aggregated=true";
+    private static final String PORT = "GPUSHARING_AGGREGATED_PORT";
+    private static final String ORDERED =
+            "http_server_requests_seconds_count{error=\"none\",exception=\"none\",method=\"POST\",outcome=\"SUCCESS\",status=\"201\",uri=\"/apis/usage.gpusharing.io/v1alpha1/corrections\"}";
 
     private static TestCluster cluster;
     private static Installation installation;
+    private static int port;
     private static Path client;
 
     @BeforeAll
     static void start() throws IOException {
         cluster = TestCluster.start(Repository.root().resolve(".run/usage-api"));
-        int port = Ports.free(1).getFirst();
+        port = Ports.free(1).getFirst();
         installation =
                 Installation.on(
-                        cluster,
-                        Map.of(
-                                "GPUSHARING_AGGREGATED_ENABLED",
-                                "true",
-                                "GPUSHARING_AGGREGATED_PORT",
-                                String.valueOf(port)));
+                        cluster, Map.of("GPUSHARING_AGGREGATED_ENABLED", "true", PORT, "" + port));
         Installation.set(cluster, VALUE, "rbac-timekeeper.yaml");
         Installation.set(cluster, VALUE, "api-service.yaml");
-        serveFromHere(port);
+        serveFromHere();
         var api = new Api(cluster.client());
         Team.create(cluster, api, "research");
         Team.create(cluster, api, "sales");
@@ -127,7 +127,7 @@ class UsageApiIT {
     }
 
     /** The API server finds the timekeeper where it runs: beside the cluster. */
-    private static void serveFromHere(int port) {
+    private static void serveFromHere() {
         cluster.kubectl()
                 .run(
                         "delete",
@@ -144,6 +144,10 @@ class UsageApiIT {
                         "--external-name=localhost",
                         "--namespace=" + Installation.NAMESPACE)
                 .orFail();
+        passOnTo(port);
+    }
+
+    private static void passOnTo(int port) {
         cluster.kubectl()
                 .run(
                         "patch",
@@ -419,19 +423,7 @@ class UsageApiIT {
     /** What a running pod cost is posted by the hour; of one that has ended, at once. */
     @Test
     void whoMayAdministerBudgetsCorrectsWhatAPodWasCharged() {
-        var api = new Api(cluster.client());
-        pod(api, "research", "brief", 25);
-        await("it is charged")
-                .atMost(SOON)
-                .untilAsserted(() -> assertThat(Held.names()).contains("brief"));
-        Held brief = Held.by("brief");
-        await("it has cost something")
-                .atMost(SOON)
-                .until(() -> Instant.now().isAfter(brief.since().plusSeconds(3)));
-        cluster.kubectl().run("delete", "pod", "brief", "--namespace=research", "--force").orFail();
-        await("it holds nothing any more")
-                .atMost(SOON)
-                .untilAsserted(() -> assertThat(Held.names()).doesNotContain("brief"));
+        Held brief = Held.endedAs("brief");
         String order =
                 brief.written(
                         "{budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: the node was broken, idempotencyKey: node-7}");
@@ -458,6 +450,35 @@ class UsageApiIT {
                 .contains("the node was broken");
     }
 
+    @Test
+    void aReplicaThatDoesNotLeadPassesACorrectionOn() {
+        Held night = Held.endedAs("night");
+        String order =
+                night.written(
+                        "{budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: the node was slow, idempotencyKey: node-8}");
+        int other = Ports.free(1).getFirst();
+        Service second = installation.replica("second", Map.of(PORT, "" + other));
+        try {
+            second.awaitReady();
+            assertThat(second.leads()).isFalse();
+            passOnTo(other);
+            await("the API server asks it, and the leader has taken the order up in time")
+                    .atMost(SOON)
+                    .untilAsserted(() -> {
+                        assertThat(created("treasurer", "Correction", order).orFail())
+                                .contains("\"author\": \"treasurer\"", "\"rate\": -250000");
+                        assertThat(second.shows(ORDERED)).isTrue();
+                    });
+            assertThat(second.leads()).isFalse();
+        } finally {
+            second.program().kill();
+            passOnTo(port);
+            await("the API server asks the first one again")
+                    .atMost(SOON)
+                    .until(() -> !cluster.kubectl().run("get", "budgetusages").refused());
+        }
+    }
+
     /** A pod of {@code research}, as the ledger has it. */
     private record Held(String uid, Instant since) {
 
@@ -477,6 +498,25 @@ class UsageApiIT {
             return new Held(
                     usage.at("/metadata/uid").asString(),
                     Instant.parse(usage.at("/status/since").asString()));
+        }
+
+        /** One that has cost something, and holds nothing any more. */
+        static Held endedAs(String name) {
+            pod(new Api(cluster.client()), "research", name, 25);
+            await("it is charged")
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThat(names()).contains(name));
+            Held held = by(name);
+            await("it has cost something")
+                    .atMost(SOON)
+                    .until(() -> Instant.now().isAfter(held.since().plusSeconds(3)));
+            cluster.kubectl()
+                    .run("delete", "pod", name, "--namespace=research", "--force")
+                    .orFail();
+            await("it holds nothing any more")
+                    .atMost(SOON)
+                    .untilAsserted(() -> assertThat(names()).doesNotContain(name));
+            return held;
         }
 
         static String names() {
