@@ -41,6 +41,7 @@ public final class ClusterOptions {
      */
     public Cluster connect() {
         Config found = loggedIn();
+        EllipticKey.understood(found);
         // A user waits; whoever serves may be asked again a moment later.
         Config config =
                 new ConfigBuilder(found)
@@ -70,7 +71,7 @@ public final class ClusterOptions {
         } catch (KubernetesClientException e) {
             // It says why in its cause alone.
             throw new Failure(
-                    "Cannot use the certificates or the key that the kubeconfig names (%s); keys of elliptic curves in PKCS#8 are not understood"
+                    "Cannot use the certificates or the key that the kubeconfig names (%s)"
                             .formatted(
                                     e.getCause() == null
                                             ? e.getMessage()
