@@ -110,8 +110,8 @@ class ExplainTest {
 
     @ParameterizedTest
     @CsvSource({
-        "-100, ', so it has the priority class gpusharing-over-budget and gives way to pods in budget'",
-        "0, ''"
+        "-100, ', so it has the priority class gpusharing-over-budget and gives way to pods in budget; it keeps that: once kubectl gpusharing budgets says InBudget, create it anew'",
+        "0, '; kubectl gpusharing budgets says what is left now'"
     })
     void whoWasAdmittedOverBudgetIsToldWhatThatMeans(int priority, String consequence) {
         api.has(
@@ -124,7 +124,7 @@ class ExplainTest {
                 .isEqualTo(
                         new Answer(
                                 SUMMARY + "\n",
-                                "The budget team-a was used up when the pod was admitted (2026-11-27T07:00:00Z)%s; kubectl gpusharing budgets says what is left now\n"
+                                "The budget team-a was used up when the pod was admitted (2026-11-27T07:00:00Z)%s\n"
                                         .formatted(consequence),
                                 0));
     }

@@ -174,7 +174,7 @@ class LedgerTest {
                                 """
                                 NAMESPACE   NAME        PODS   GPUS   HELD    CHARGED   IDLE     BUSY    UNWATCHED
                                 team-a      Job/sweep   3      0.5    1h30m   45.000    40.500   10.0%   0.000
-                                team-b      -           1      1      1m      1.000     0.000    -       1.000
+                                team-b      -           1      1      1m      1.000     -        -       1.000
                                 """,
                                 "", 0));
     }

@@ -213,12 +213,11 @@ public final class ExplainCommand implements Runnable {
         // Below zero is whoever gives way; a budget that only observes lowers nobody.
         boolean isLow = requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
         return Optional.of(
-                (isLow
-                                ? when
-                                        + ", so it has the priority class %s and gives way to pods in budget"
-                                                .formatted(pod.getSpec().getPriorityClassName())
-                                : when)
-                        + "; kubectl gpusharing budgets says what is left now");
+                isLow
+                        ? when
+                                + ", so it has the priority class %s and gives way to pods in budget; it keeps that: once kubectl gpusharing budgets says InBudget, create it anew"
+                                        .formatted(pod.getSpec().getPriorityClassName())
+                        : when + "; kubectl gpusharing budgets says what is left now");
     }
 
     /** A pod that is gone has left its Events behind, for an hour as clusters come. */

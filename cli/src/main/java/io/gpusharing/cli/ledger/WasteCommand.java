@@ -115,7 +115,7 @@ public final class WasteCommand implements Runnable {
                 GpuShare.inGpus(line.rate()),
                 Span.text(Duration.ofSeconds(line.heldSeconds())),
                 new GpuTime(line.charged()).minutes(),
-                new GpuTime(line.idle()).minutes(),
+                line.busyPercent() == null ? "" : new GpuTime(line.idle()).minutes(),
                 line.busyPercent() == null ? "" : line.busyPercent() + "%",
                 new GpuTime(line.unwatched()).minutes());
     }
