@@ -45,8 +45,8 @@ final class EllipticKey {
                 config.setClientKeyData(Base64.getEncoder().encodeToString(key.pem()));
                 config.setClientKeyAlgo("EC");
             }
-        } catch (InvalidKeySpecException e) {
-            // Of RSA, or of nothing that anybody knows: the client says so.
+        } catch (InvalidKeySpecException | IllegalArgumentException e) {
+            // Of RSA, or no key at all: the client says so.
             return;
         } catch (IOException e) {
             throw new Failure(

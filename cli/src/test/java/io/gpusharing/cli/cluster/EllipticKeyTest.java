@@ -80,6 +80,16 @@ class EllipticKeyTest {
         assertThat(config.getClientKeyData()).isNotNull();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"A", "bm8=", "LS0tLS1CRUdJTg"})
+    void whatIsNoKeyIsLeftToTheClient(String data) {
+        Config config = new ConfigBuilder(Config.empty()).withClientKeyData(data).build();
+
+        EllipticKey.understood(config);
+
+        assertThat(config.getClientKeyData()).isEqualTo(data);
+    }
+
     @Test
     void aFileThatIsNotThereIsNamed() {
         Config config = new ConfigBuilder(Config.empty()).withClientKeyFile("/nowhere.pem").build();
