@@ -23,8 +23,11 @@ import java.util.Base64;
  */
 final class EllipticKey {
 
-    private static final String BEGIN = "-----BEGIN PRIVATE KEY-----";
-    private static final String END = "-----END PRIVATE KEY-----";
+    /** Of a line before, and of one behind (RFC 7468). */
+    private static final String BOUNDARY = "-----%s %s-----";
+
+    private static final String BEGIN = BOUNDARY.formatted("BEGIN", "PRIVATE KEY");
+    private static final String END = BOUNDARY.formatted("END", "PRIVATE KEY");
 
     private final ECPrivateKey key;
 
@@ -82,8 +85,12 @@ final class EllipticKey {
                         der(0x02, new byte[] {1}),
                         der(0x04, number()),
                         der(0xA0, curve.getEncoded()));
-        return "-----BEGIN EC PRIVATE KEY-----\n%s\n-----END EC PRIVATE KEY-----\n"
-                .formatted(Base64.getMimeEncoder().encodeToString(der))
+        return String.join(
+                        "\n",
+                        BOUNDARY.formatted("BEGIN", "EC PRIVATE KEY"),
+                        Base64.getMimeEncoder().encodeToString(der),
+                        BOUNDARY.formatted("END", "EC PRIVATE KEY"),
+                        "")
                 .getBytes(US_ASCII);
     }
 
