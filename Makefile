@@ -4,12 +4,13 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives test workflows chaos bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos bench soak format clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
 
-demo: prerequisites no-demo kubernetes .run/built ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running, KUBERNETES=1.30.14 runs it on that version
+demo: prerequisites no-demo ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running, KUBERNETES=1.30.14 runs it on that version
+	@$(MAKE) --no-print-directory --jobs=2 kubernetes .run/main
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
 	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
 
@@ -68,11 +69,20 @@ load: ## Bring the images to TO=containerd, kind, k3s or registry
 	@tools/images load "$(TO)"
 
 deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=… or VALUES=file your own, in .run/deployment
-	@TOOLS=helm tools/build
+	@tools/build helm
 	@helm/render
 
-test: prerequisites ## Everything that is checked: Java, chart, manifests, and the whole on a real control plane
-	@tools/check
+check: prerequisites ## What a change may break, before it is committed: formatting, compiler, unit tests, chart
+	@tools/check change
+
+test: prerequisites ## What can break and needs no root: Java, chart, manifests, the whole on a real control plane; ONLY='scheduler e2e:PlacementIT' runs these alone
+	@if [ -n "$(ONLY)" ]; then tools/check only '$(ONLY)'; else tools/check test; fi
+
+test-nodes: prerequisites ## Images, and real containers on real nodes (Linux, root)
+	@tools/check nodes
+
+test-all: prerequisites ## Both, and what neither runs: MPS, workflows, kills at random, images built twice, other versions of Kubernetes; two hours
+	@for part in test nodes rest; do tools/check $$part || failed="$$failed $$part"; done; [ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
 
 workflows: prerequisites .run/built ## Workflows of Argo's own controller on one GPU and on MIG's instances; building that takes minutes, the first time
 	@tools/workflows
@@ -88,7 +98,8 @@ soak: prerequisites ## Bills, placements and fractions under load among hundreds
 	@benchmarks/soak/mps
 
 bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
-	@tools/build
+	@OPTIMIZED=1 tools/build
+	@tools/checked
 	@$(MVN) --quiet package -DskipTests
 	@! tools/machine check || { tools/images && tools/images stand-ins; }
 	@for run in $(filter-out benchmarks/soak/run benchmarks/gpu/run benchmarks/cli/run,$(wildcard benchmarks/*/run)); do echo "== $$run"; "$$run" || failed="$$failed $$run"; done; \
@@ -98,13 +109,17 @@ format: prerequisites ## Fix the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
 
 clean: ## Remove what was built, but not the tools
-	rm -rf .run/built .run/build.log .run/services .run/images .run/containerd
+	rm -rf .run/built .run/main .run/build.log .run/services .run/images .run/containerd
 	$(MVN) --quiet clean
 
 prerequisites:
 	@tools/prerequisites
 
-# The jars, without tests; only when a source is newer.
-.run/built: $(shell find pom.xml {common,kubernetes,web,nvml,recount,embedded-postgres,webhook,timekeeper,sidecar,deviceplugin,scheduler,cli,e2e}/{pom.xml,src} -type f 2>/dev/null)
+# The jars, without tests; only when a source is newer. Those of the demo are a part of them, in less time.
+SOURCES := $(shell find pom.xml {common,kubernetes,web,nvml,recount,embedded-postgres,webhook,timekeeper,sidecar,deviceplugin,scheduler,cli,e2e}/{pom.xml,src} -type f 2>/dev/null)
+.run/built: $(SOURCES)
 	@tools/package
+
+.run/main: $(SOURCES)
+	@$(MAKE) --question .run/built || tools/package main
 	@touch $@

@@ -21,9 +21,13 @@ public final class Repository {
         return ROOT;
     }
 
-    /** A program built by {@code tools/build}, for instance {@code kubectl}. */
+    /**
+     * A program built by {@code tools/build}, for instance {@code kubectl}; an optimized one where
+     * the environment asks for those, as measurements do.
+     */
     public static Path tool(String name) {
-        return ROOT.resolve("tools/.bin").resolve(name);
+        boolean optimized = System.getenv("OPTIMIZED") != null;
+        return ROOT.resolve(optimized ? "tools/.bin/optimized" : "tools/.bin").resolve(name);
     }
 
     /**

@@ -36,9 +36,12 @@ public final class Demo {
                     "kubectl get nodes",
                     cluster.kubectl().run("get", "nodes", "-o", NODES).orFail());
             InstalledServices services = install(terminal, cluster);
-            new Story(cluster, services, terminal).whole();
-            if (!TestCluster.hasRealNodes()) {
-                new PlacementStory(cluster, services, terminal).whole();
+            if (TestCluster.hasRealNodes()) {
+                new Story(cluster, services, terminal).whole();
+            } else {
+                var placement = new PlacementStory(cluster, services, terminal);
+                new Story(cluster, services, terminal).whole();
+                placement.whole();
             }
             terminal.say("");
             terminal.say("Everything above was true. It took %d s.".formatted(terminal.seconds()));

@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionFactory;
@@ -39,12 +40,15 @@ public final class PlacementStory {
     private final InstalledServices services;
     private final Narrator narrator;
     private final ClusterSnapshot snapshot;
+    private final CompletableFuture<PlacingScheduler> scheduler;
 
+    /** Lets our scheduler start, which takes a while; it is waited for where it is needed. */
     public PlacementStory(TestCluster cluster, InstalledServices services, Narrator narrator) {
         this.cluster = cluster;
         this.services = services;
         this.narrator = narrator;
         this.snapshot = new ClusterSnapshot(cluster, narrator);
+        this.scheduler = CompletableFuture.supplyAsync(() -> PlacingScheduler.installed(cluster));
     }
 
     /** All of it. */
@@ -66,7 +70,7 @@ public final class PlacementStory {
         snapshot.succeeds(
                 "label", "nodes", NODES.get(0), NODES.get(1), "gpusharing.io/gpus=shared");
         NODES.forEach(node -> SimulatedDevicePlugin.describe(cluster, node, GPUS));
-        PlacingScheduler.installed(cluster);
+        scheduler.join();
         assertThat(snapshot.succeeds("get", "gpunodes"))
                 .contains(NODES.get(0), NODES.get(1), "TimeSlice");
         patiently("pods get our scheduler")

@@ -33,6 +33,7 @@ public final class Story {
     private final InstalledServices services;
     private final Narrator narrator;
     private final ClusterSnapshot snapshot;
+    private String load = "";
 
     public Story(TestCluster cluster, InstalledServices services, Narrator narrator) {
         this.services = services;
@@ -53,7 +54,10 @@ public final class Story {
         theTable();
     }
 
-    /** Step 1: a pod that asks for half a GPU is completed, placed and runs. */
+    /**
+     * Step 1: a pod that asks for half a GPU is completed, placed and runs. From then on it uses
+     * its GPU, which step 7 shows.
+     */
     public void halfAGpu() {
         narrator.step("1. Half a GPU");
         snapshot.succeeds("create", "-f", "e2e/story/teams.yaml");
@@ -85,6 +89,7 @@ public final class Story {
                 .contains("label        gpusharing.io/metered=true")
                 .contains("sidecar      gpusharing-sidecar")
                 .contains("(Running)");
+        load = services.keepGpuBusy(requirePresent(snapshot.pod("team-a", "cuda"), "cuda"));
     }
 
     /**
@@ -226,10 +231,7 @@ public final class Story {
     /** Step 7: the injected sidecar measures, and the timekeeper shows use beside charge. */
     public void whatWasReallyUsed() {
         narrator.step("7. What was really used");
-        narrator.say(
-                "cuda: "
-                        + services.keepGpuBusy(
-                                requirePresent(snapshot.pod("team-a", "cuda"), "cuda")));
+        narrator.say("cuda: " + load);
         JsonNode cuda =
                 patiently("ten seconds of cuda are measured")
                         .until(
