@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos bench soak format clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos bench soak format tools-archive clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
@@ -107,6 +107,9 @@ bench: prerequisites ## Every measurement, one after the other, over an hour (be
 
 format: prerequisites ## Fix the formatting of the Java sources
 	$(MVN) --quiet spotless:apply
+
+tools-archive: ## Pack the test cluster's programs that are built, for other computers (TOOLS_FROM=…)
+	@tools/archive
 
 clean: ## Remove what was built, but not the tools
 	rm -rf .run/built .run/main .run/build.log .run/services .run/images .run/containerd
