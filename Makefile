@@ -85,10 +85,11 @@ test-all: prerequisites ## Both, and what neither runs: MPS, workflows, kills at
 	@for part in test nodes rest; do tools/check $$part || failed="$$failed $$part"; done; [ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
 
 workflows: prerequisites .run/built ## Workflows of Argo's own controller on one GPU and on MIG's instances; building that takes minutes, the first time
-	@tools/workflows
+	@tools/build workflow-controller
+	@tools/e2e workflows
 
 chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go; four minutes
-	@tools/tagged chaos
+	@tools/e2e chaos
 
 soak: prerequisites ## Bills, placements and fractions under load among hundreds of kills, each held against what really was; two hours and a half
 	@tools/build

@@ -91,8 +91,10 @@ public final class Database {
                 Map.of(),
                 List.of(
                         Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                        // Unpacking the server, which is done once, takes some 100 MiB.
+                        // Unpacking the server, which is done once for all clusters, takes some
+                        // 100 MiB.
                         "-Xmx192m",
+                        "-Dot.epg.working-dir=" + Repository.root().resolve(".run/postgres"),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Djava.io.tmpdir=" + cluster.dir().resolve("run"),
