@@ -78,7 +78,8 @@ check: prerequisites ## What a change may break, before it is committed: formatt
 test: prerequisites ## What can break and needs no root: Java, chart, manifests, the whole on a real control plane; ONLY='scheduler e2e:PlacementIT' runs these alone
 	@if [ -n "$(ONLY)" ]; then tools/check only '$(ONLY)'; else tools/check test; fi
 
-test-nodes: prerequisites ## Images, and real containers on real nodes (Linux, root)
+test-nodes: prerequisites no-kubernetes ## Images, and real containers on real nodes: charge, fractions, restart, removal (Linux, root)
+	@tools/machine check && tools/images check || { echo "NOT RUN: make test-nodes" >&2; exit 1; }
 	@tools/check nodes
 
 test-all: prerequisites ## Both, and what neither runs: MPS, workflows, kills at random, images built twice, other versions of Kubernetes; two hours
