@@ -51,13 +51,14 @@ public final class Installation implements InstalledServices {
         List<Integer> ports = Ports.free(5);
         URI webhookUrl = URI.create("https://127.0.0.1:" + ports.get(0));
         URI timekeeperUrl = URI.create("https://127.0.0.1:" + ports.get(1));
+        // It starts while the API server takes everything in.
+        var database = new Database(cluster, ports.get(4));
         createManifests(cluster, webhookUrl);
         letTheQuestionerSeePods(cluster);
 
         var here = new LinkedHashMap<String, String>();
         here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
         here.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
-        var database = new Database(cluster, ports.get(4));
         here.putAll(database.environment());
         here.putAll(properties);
         var webhook =
