@@ -5,13 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.zaxxer.hikari.HikariDataSource;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.ClusterTenant;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import jakarta.persistence.EntityManagerFactory;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -20,7 +14,6 @@ import org.hibernate.boot.model.naming.PhysicalNamingStrategySnakeCaseImpl;
 import org.hibernate.cfg.MappingSettings;
 import org.hibernate.cfg.SchemaToolingSettings;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.data.jpa.repository.support.JpaRepositoryFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -29,8 +22,6 @@ import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.testcontainers.DockerClientFactory;
-import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
  * A real PostgreSQL 18 with our schema: a container where a Docker daemon answers, the embedded one
@@ -38,6 +29,7 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  */
 public final class TestDatabase {
 
+    private static final int CONNECTIONS = 4;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final String name;
@@ -51,21 +43,30 @@ public final class TestDatabase {
 
     /** A new database with the schema and nothing in it. */
     public static TestDatabase create() {
-        String name = "test_" + COUNT.incrementAndGet();
-        try (Connection connection = Server.INSTANCE.connect("postgres").getConnection()) {
-            connection.createStatement().execute("create database " + name);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
-        TestDatabase database = connected(name);
-        Flyway.configure().dataSource(database.pool).load().migrate();
-        return database;
+        return create(CONNECTIONS);
     }
 
-    private static TestDatabase connected(String name) {
+    /**
+     * A new database with the schema and nothing in it.
+     *
+     * @param connections how many of them may be in use at a time
+     */
+    public static TestDatabase create(int connections) {
+        return connected(copyOf(Template.NAME), connections);
+    }
+
+    private static String copyOf(String template) {
+        String name = "test_" + COUNT.incrementAndGet();
+        // Copying the files takes half of the time that writing them by way of the log takes.
+        TestServer.INSTANCE.execute(
+                "create database %s template %s strategy file_copy".formatted(name, template));
+        return name;
+    }
+
+    private static TestDatabase connected(String name, int connections) {
         var pool = new HikariDataSource();
-        pool.setDataSource(Server.INSTANCE.connect(name));
-        pool.setMaximumPoolSize(4);
+        pool.setDataSource(TestServer.INSTANCE.connect(name));
+        pool.setMaximumPoolSize(connections);
         pool.setMinimumIdle(0);
         pool.setIdleTimeout(10_000);
         return new TestDatabase(name, pool);
@@ -73,19 +74,12 @@ public final class TestDatabase {
 
     /** A copy as of now, as a backup would have it. */
     public TestDatabase backup() {
-        String name = "test_" + COUNT.incrementAndGet();
         // A database that is copied may have no other connection.
         pool.getHikariPoolMXBean().softEvictConnections();
-        try (Connection connection = Server.INSTANCE.connect("postgres").getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(
-                    "select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'"
-                            .formatted(this.name));
-            statement.execute("create database %s template %s".formatted(name, this.name));
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
-        return connected(name);
+        TestServer.INSTANCE.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where datname = '%s'"
+                        .formatted(name));
+        return connected(copyOf(name), CONNECTIONS);
     }
 
     public DataSource dataSource() {
@@ -138,59 +132,15 @@ public final class TestDatabase {
         return entities;
     }
 
-    /** Where the server is. */
-    private record Server(String host, int port, String user, String password) {
+    /** The database that the others are copies of: migrated once, and nobody is connected to it. */
+    private static final class Template {
 
-        /**
-         * Pools of finished tests keep their connections for half a minute, in which others begin.
-         */
-        static final String CONNECTIONS = "1000";
+        static final String NAME = migrated();
 
-        static final Server INSTANCE = start();
-
-        private static Server start() {
-            Server server = dockerAnswers() ? container() : embedded();
-            System.out.printf(
-                    "tests use PostgreSQL on port %d, %s%n",
-                    server.port, dockerAnswers() ? "in a container" : "embedded");
-            return server;
-        }
-
-        private static boolean dockerAnswers() {
-            return DockerClientFactory.instance().isDockerAvailable();
-        }
-
-        private static Server container() {
-            var container = new PostgreSQLContainer("postgres:18");
-            container.setCommand("postgres", "-c", "max_connections=" + CONNECTIONS);
-            container.start();
-            return new Server(
-                    container.getHost(),
-                    container.getMappedPort(5432),
-                    container.getUsername(),
-                    container.getPassword());
-        }
-
-        private static Server embedded() {
-            try {
-                EmbeddedPostgres postgres =
-                        EmbeddedPostgres.builder()
-                                .setServerConfig("max_connections", CONNECTIONS)
-                                .start();
-                return new Server("127.0.0.1", postgres.getPort(), "postgres", "");
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-
-        DataSource connect(String database) {
-            var source = new PGSimpleDataSource();
-            source.setServerNames(new String[] {host});
-            source.setPortNumbers(new int[] {port});
-            source.setDatabaseName(database);
-            source.setUser(user);
-            source.setPassword(password);
-            return source;
+        private static String migrated() {
+            TestServer.INSTANCE.execute("create database migrated");
+            Flyway.configure().dataSource(TestServer.INSTANCE.connect("migrated")).load().migrate();
+            return "migrated";
         }
     }
 }

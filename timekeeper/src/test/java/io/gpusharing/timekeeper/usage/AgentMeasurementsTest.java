@@ -14,7 +14,7 @@ import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.intake.Delivery;
-import io.gpusharing.timekeeper.usage.intake.TestDatabase;
+import io.gpusharing.timekeeper.usage.intake.ReportDatabase;
 import io.gpusharing.timekeeper.usage.intake.UsageReportRepository;
 import java.time.Duration;
 import java.util.List;
@@ -28,10 +28,10 @@ class AgentMeasurementsTest {
     private final UUID uid = UUID.randomUUID();
     private final UsageReportRepository reports =
             new UsageReportRepository(
-                    TestDatabase.rows("c1"), TestDatabase.transaction(), PROPERTIES);
+                    ReportDatabase.rows("c1"), ReportDatabase.transaction(), PROPERTIES);
     private final AgentMeasurements measurements =
             new AgentMeasurements(
-                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "c1"));
+                    new ClusterDatabase(JdbcClient.create(ReportDatabase.DATA_SOURCE), "c1"));
 
     private void agentReports(UUID run, double busy, double covered) {
         UsageReport report = agent(run, 1, new PodUse(uid, List.of(use(busy, covered))));

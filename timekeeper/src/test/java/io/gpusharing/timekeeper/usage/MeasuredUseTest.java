@@ -17,7 +17,7 @@ import io.gpusharing.timekeeper.usage.UsageReport.Basis;
 import io.gpusharing.timekeeper.usage.UsageReport.DeviceUse;
 import io.gpusharing.timekeeper.usage.UsageReport.PodUse;
 import io.gpusharing.timekeeper.usage.intake.Delivery;
-import io.gpusharing.timekeeper.usage.intake.TestDatabase;
+import io.gpusharing.timekeeper.usage.intake.ReportDatabase;
 import io.gpusharing.timekeeper.usage.intake.UsageReportRepository;
 import java.sql.Timestamp;
 import java.time.Duration;
@@ -36,11 +36,11 @@ class MeasuredUseTest {
     private final UUID uid = UUID.randomUUID();
     private final UsageReportRepository reports =
             new UsageReportRepository(
-                    TestDatabase.rows("measured"), TestDatabase.transaction(), PROPERTIES);
+                    ReportDatabase.rows("measured"), ReportDatabase.transaction(), PROPERTIES);
     private final SteppingClock clock = new SteppingClock(NOON);
     private final MeasuredUse measured =
             new MeasuredUse(
-                    new ClusterDatabase(JdbcClient.create(TestDatabase.DATA_SOURCE), "measured"),
+                    new ClusterDatabase(JdbcClient.create(ReportDatabase.DATA_SOURCE), "measured"),
                     clock);
 
     private void sidecarReports(UUID run, double busy, double covered) {
@@ -161,12 +161,12 @@ class MeasuredUseTest {
      * @param until null while it runs
      */
     private void allocated(Instant from, @Nullable Instant until) {
-        TestDatabase.jdbc()
+        ReportDatabase.jdbc()
                 .update(
                         "insert into cluster (id, metering_start) values ('measured', ?)"
                                 + " on conflict do nothing",
                         Timestamp.from(NOON));
-        TestDatabase.jdbc()
+        ReportDatabase.jdbc()
                 .update(
                         """
                         insert into pod_allocation (cluster, pod_uid, namespace, name, node, budget,

@@ -7,7 +7,7 @@ import io.gpusharing.timekeeper.usage.RunningProcesses.NodeReport;
 import io.gpusharing.timekeeper.usage.UsageReport.GpuProcess;
 import io.gpusharing.timekeeper.usage.UsageReport.PodProcesses;
 import io.gpusharing.timekeeper.usage.UsageReport.Running;
-import io.gpusharing.timekeeper.usage.intake.TestDatabase;
+import io.gpusharing.timekeeper.usage.intake.ReportDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -22,7 +22,8 @@ class RunningProcessesTest {
 
     private final UUID one = UUID.randomUUID();
     private final UUID other = UUID.randomUUID();
-    private final RunningProcesses processes = new RunningProcesses(TestDatabase.rows("processes"));
+    private final RunningProcesses processes =
+            new RunningProcesses(ReportDatabase.rows("processes"));
 
     @BeforeEach
     void nothingRuns() {

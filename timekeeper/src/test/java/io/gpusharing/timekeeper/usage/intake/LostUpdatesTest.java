@@ -36,7 +36,7 @@ class LostUpdatesTest {
 
     @Test
     void readingSubtractingAndWritingBackLosesUpdates() throws Exception {
-        var jdbc = TestDatabase.jdbc();
+        var jdbc = ReportDatabase.jdbc();
         jdbc.execute("create table original_budget (used bigint not null)");
         jdbc.update("insert into original_budget values (0)");
 
@@ -92,12 +92,14 @@ class LostUpdatesTest {
     private static GroupCommit timekeeper() {
         var reports =
                 new UsageReportRepository(
-                        TestDatabase.rows("lost-updates"), TestDatabase.transaction(), PROPERTIES);
+                        ReportDatabase.rows("lost-updates"),
+                        ReportDatabase.transaction(),
+                        PROPERTIES);
         return new GroupCommit(reports::post, 5_000, 10_000, Duration.ofSeconds(30));
     }
 
     private static long number(String sql) {
-        return requireNonNull(TestDatabase.jdbc().queryForObject(sql, Long.class));
+        return requireNonNull(ReportDatabase.jdbc().queryForObject(sql, Long.class));
     }
 
     private interface Client {

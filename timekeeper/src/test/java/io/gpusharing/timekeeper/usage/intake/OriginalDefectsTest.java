@@ -44,7 +44,7 @@ class OriginalDefectsTest {
     private final UUID run = UUID.randomUUID();
     private final UsageReportRepository reports =
             new UsageReportRepository(
-                    TestDatabase.rows("c1"), TestDatabase.transaction(), PROPERTIES);
+                    ReportDatabase.rows("c1"), ReportDatabase.transaction(), PROPERTIES);
 
     /** A negative amount gave time back, so any user could refill a budget. */
     @Test

@@ -25,7 +25,7 @@ class ProcessReportsTest {
     private final UUID ours = UUID.randomUUID();
     private final UUID elsewhere = UUID.randomUUID();
     private final RunningProcesses processes =
-            new RunningProcesses(TestDatabase.rows("process-reports"));
+            new RunningProcesses(ReportDatabase.rows("process-reports"));
 
     @BeforeEach
     void nothingRuns() {

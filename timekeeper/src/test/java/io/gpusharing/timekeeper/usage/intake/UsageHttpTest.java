@@ -71,7 +71,7 @@ class UsageHttpTest {
         // Other tests go on with it.
         @Bean(destroyMethod = "")
         DataSource dataSource() {
-            return TestDatabase.DATA_SOURCE;
+            return ReportDatabase.DATA_SOURCE;
         }
 
         @Bean
@@ -98,7 +98,7 @@ class UsageHttpTest {
         CommitLanes commits(UsageProperties properties) {
             UsageReportRepository reports =
                     new UsageReportRepository(
-                            TestDatabase.rows("http"), TestDatabase.transaction(), properties);
+                            ReportDatabase.rows("http"), ReportDatabase.transaction(), properties);
             return new CommitLanes(
                     List.of(
                             new GroupCommit(
@@ -129,7 +129,7 @@ class UsageHttpTest {
         @Bean
         ProcessReports processReports() {
             return new ProcessReports(
-                    new RunningProcesses(TestDatabase.rows("http")), true, Runnable::run);
+                    new RunningProcesses(ReportDatabase.rows("http")), true, Runnable::run);
         }
 
         @Bean
@@ -331,7 +331,7 @@ class UsageHttpTest {
 
         assertThat(answers).hasSize(100).containsOnly(200);
         assertThat(
-                        TestDatabase.jdbc()
+                        ReportDatabase.jdbc()
                                 .queryForObject(
                                         "select count(*) from usage_report where reporter = ?",
                                         Long.class,

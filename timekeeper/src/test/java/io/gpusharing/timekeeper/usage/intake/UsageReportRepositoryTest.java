@@ -46,7 +46,7 @@ class UsageReportRepositoryTest {
 
     private static UsageReportRepository reports(String cluster) {
         return new UsageReportRepository(
-                TestDatabase.rows(cluster), TestDatabase.transaction(), PROPERTIES);
+                ReportDatabase.rows(cluster), ReportDatabase.transaction(), PROPERTIES);
     }
 
     private Outcome post(UsageReport report) {
@@ -55,7 +55,7 @@ class UsageReportRepositoryTest {
 
     private static long busy(UUID pod) {
         Long sum =
-                TestDatabase.jdbc()
+                ReportDatabase.jdbc()
                         .queryForObject(
                                 "select coalesce(sum(gpu_us), 0)::bigint from usage_counter where pod_uid = ?",
                                 Long.class,
@@ -128,7 +128,7 @@ class UsageReportRepositoryTest {
         postWhile(other, sent(sidecar(run, 1, uid, use(10, 30)), pod(uid), A_MINUTE));
 
         assertThat(
-                        TestDatabase.jdbc()
+                        ReportDatabase.jdbc()
                                 .queryForObject(
                                         """
                                         select concat_ws(' ', basis, basis_reason, gpu_us, memory_bs, covered_us, uncovered_us,
@@ -141,19 +141,23 @@ class UsageReportRepositoryTest {
 
     /** Posts while another replica has written and not committed; it commits then. */
     private void postWhile(String written, Delivery delivery) throws Exception {
-        try (Connection other = TestDatabase.DATA_SOURCE.getConnection();
+        try (Connection other = ReportDatabase.DATA_SOURCE.getConnection();
                 var replica = Executors.newVirtualThreadPerTaskExecutor()) {
             other.setAutoCommit(false);
             other.createStatement().execute(written);
             Future<List<Outcome>> posted = replica.submit(() -> reports.post(List.of(delivery)));
-            await().until(() -> count("pg_stat_activity where wait_event_type = 'Lock'") > 0);
+            await().until(() ->
+                    count(
+                                    "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+                            > 0);
             other.commit();
             posted.get();
         }
     }
 
     private static long count(String what) {
-        Long count = TestDatabase.jdbc().queryForObject("select count(*) from " + what, Long.class);
+        Long count =
+                ReportDatabase.jdbc().queryForObject("select count(*) from " + what, Long.class);
         return count == null ? 0 : count;
     }
 
@@ -258,7 +262,7 @@ class UsageReportRepositoryTest {
         reports.post(List.of(unattributed(agentRun, 5)));
 
         assertThat(
-                        TestDatabase.jdbc()
+                        ReportDatabase.jdbc()
                                 .queryForObject(
                                         "select gpu_us from usage_unattributed where run = ? and device = ?",
                                         Long.class,
@@ -332,7 +336,7 @@ class UsageReportRepositoryTest {
         }
 
         assertThat(
-                        TestDatabase.jdbc()
+                        ReportDatabase.jdbc()
                                 .queryForObject(
                                         "select concat_ws(' ', sum(gpu_us), sum(covered_us), sum(sequence)) from usage_counter where cluster = ?",
                                         String.class,
@@ -367,7 +371,7 @@ class UsageReportRepositoryTest {
         }
 
         assertThat(
-                        TestDatabase.jdbc()
+                        ReportDatabase.jdbc()
                                 .queryForObject(
                                         "select sum(gpu_us)::bigint from usage_counter where cluster = ?",
                                         Long.class,
