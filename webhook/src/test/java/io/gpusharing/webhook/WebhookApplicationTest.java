@@ -75,6 +75,8 @@ class WebhookApplicationTest {
 
     @AfterAll
     static void stop() {
+        // First, as the replica that ends would wait for its connections.
+        https.close();
         context.close();
         api.close();
         System.clearProperty("kubernetes.master");

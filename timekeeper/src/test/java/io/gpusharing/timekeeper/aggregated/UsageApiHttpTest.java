@@ -194,6 +194,8 @@ class UsageApiHttpTest {
                             new ConfigBuilder()
                                     .withAutoConfigure(false)
                                     .withMasterUrl(apiServer.url())
+                                    // What fails is tried again as often as ever, but sooner.
+                                    .withRequestRetryBackoffInterval(1)
                                     .build())
                     .build();
         }

@@ -61,6 +61,8 @@ public final class FakeApiServer implements AutoCloseable {
                                         .withMasterUrl(
                                                 "http://127.0.0.1:" + server.getAddress().getPort())
                                         .withRequestRetryBackoffLimit(0)
+                                        // A list that is refused is asked for again after this.
+                                        .withWatchReconnectInterval(250)
                                         .build())
                         .build();
     }
