@@ -173,7 +173,17 @@ static void note(const char *what, const peer *whom, const char *because) {
     fclose(file);
 }
 
-static int lives(pid_t pid) { return pid > 0 && !kill(pid, 0); }
+/* One that has ended stays there until the container's first process has asked for its exit code, and has no GPU any more. */
+static int lives(pid_t pid) {
+    char path[32], state = 'Z';
+    if (pid <= 0 || kill(pid, 0)) return 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    if (fscanf(file, "%*d %*s %c", &state) != 1) state = 'Z';
+    fclose(file);
+    return state != 'Z';
+}
 
 /* Whether there is a server that has the GPU: ours, or one that is started now. */
 static int serves(void) {

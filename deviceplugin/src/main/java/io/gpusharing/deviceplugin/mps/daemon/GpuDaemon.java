@@ -11,6 +11,7 @@ import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
 import io.gpusharing.deviceplugin.mps.GpuFolder;
 import io.gpusharing.deviceplugin.mps.MpsControl;
 import io.gpusharing.deviceplugin.mps.MpsProgram;
+import io.gpusharing.deviceplugin.mps.ProcessEnds;
 import io.gpusharing.nvml.ComputeMode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,10 +25,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -283,7 +280,7 @@ final class GpuDaemon {
     private void confirm(DaemonOrder order) throws IOException {
         switch (asked()) {
             case Told<List<Long>>(var numbers) when !numbers.isEmpty() -> {
-                servers.removeIf(server -> !server.isAlive());
+                servers.removeIf(ProcessEnds::hasEnded);
                 numbers.forEach(number -> ProcessHandle.of(number).ifPresent(servers::add));
                 ready(order);
             }
@@ -398,7 +395,7 @@ final class GpuDaemon {
         if (running != null) {
             running.descendants().forEach(servers::add);
             control.quit(FOR_CLIENTS);
-            await(running.onExit());
+            ProcessEnds.await(Set.of(running.toHandle()), TO_END);
             servers.add(running.toHandle());
         }
         endServers();
@@ -406,22 +403,9 @@ final class GpuDaemon {
 
     private void endServers() {
         servers.forEach(ProcessHandle::destroyForcibly);
-        await(
-                CompletableFuture.allOf(
-                        servers.stream()
-                                .map(ProcessHandle::onExit)
-                                .toArray(CompletableFuture[]::new)));
-        servers.removeIf(server -> !server.isAlive());
-    }
-
-    private static void await(CompletableFuture<?> end) {
-        try {
-            end.get(TO_END.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            // What the driver does not let go keeps the GPU, and the next check says so.
-        }
+        // What the driver does not let go keeps the GPU, and the next check says so.
+        ProcessEnds.await(servers, TO_END);
+        servers.removeIf(ProcessEnds::hasEnded);
     }
 
     private DaemonState state(Phase phase, DaemonOrder order, String reason) {

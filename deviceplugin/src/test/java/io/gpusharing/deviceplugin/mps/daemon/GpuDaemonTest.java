@@ -8,6 +8,7 @@ import io.gpusharing.deviceplugin.mps.DaemonState;
 import io.gpusharing.deviceplugin.mps.DaemonState.Phase;
 import io.gpusharing.deviceplugin.mps.MpsControl;
 import io.gpusharing.deviceplugin.mps.MpsProgram;
+import io.gpusharing.deviceplugin.mps.ProcessEnds;
 import io.gpusharing.deviceplugin.mps.ShortFolder;
 import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
 import io.gpusharing.deviceplugin.mps.fake.RunningMps;
@@ -136,7 +137,7 @@ class GpuDaemonTest {
         now = now.plusSeconds(1);
 
         assertThat(step(SHARED).phase()).isEqualTo(Phase.Ready);
-        assertThat(server.isAlive()).isFalse();
+        assertThat(ProcessEnds.hasEnded(server)).isTrue();
         assertThat(mps.server()).isPresent();
     }
 

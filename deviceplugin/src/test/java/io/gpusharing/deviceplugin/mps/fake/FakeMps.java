@@ -3,9 +3,11 @@ package io.gpusharing.deviceplugin.mps.fake;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.gpusharing.deviceplugin.mps.ProcessEnds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +78,7 @@ public final class FakeMps {
 
     static void kill(ProcessHandle process) {
         process.destroyForcibly();
-        process.onExit().join();
+        ProcessEnds.await(List.of(process), Duration.ofSeconds(20));
+        assertThat(ProcessEnds.hasEnded(process)).isTrue();
     }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpusharing.deviceplugin.mps.GpuFolder;
 import io.gpusharing.deviceplugin.mps.MpsProgram;
+import io.gpusharing.deviceplugin.mps.ProcessEnds;
 import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -116,7 +117,7 @@ public final class RunningMps implements AutoCloseable {
         try {
             return ProcessHandle.of(
                             Long.parseLong(Files.readString(folder.log().resolve(FakeMps.SERVER))))
-                    .filter(ProcessHandle::isAlive);
+                    .filter(process -> !ProcessEnds.hasEnded(process));
         } catch (IOException e) {
             return Optional.empty();
         }
