@@ -224,10 +224,11 @@ final class FakeApiServer implements AutoCloseable {
             reply(exchange, 200, list());
         } else {
             Reply reply = keep(request, exchange.getRequestHeaders().getFirst("Content-Type"));
-            reply(exchange, reply.status(), reply.body());
+            // Before the answer: the next change may be there before this thread goes on.
             if (!request.method().equals("GET")) {
                 changes.add(request);
             }
+            reply(exchange, reply.status(), reply.body());
         }
     }
 
