@@ -4,29 +4,53 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class EmbeddedServerTest {
 
+    /** What initdb writes takes seconds and is the same each time: the tests begin with copies. */
+    @TempDir private static Path initialized;
+
     @TempDir Path folder;
 
     private Path directory;
     private int port;
 
+    @BeforeAll
+    static void initialize() throws IOException {
+        EmbeddedServer.open(initialized.resolve("database"), freePort()).stop();
+    }
+
     @BeforeEach
     void choose() throws IOException {
         directory = folder.resolve("database");
         port = freePort();
+        copy(initialized.resolve("database"), directory);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Files.copy(
+                        file,
+                        to.resolve(from.relativize(file)),
+                        StandardCopyOption.COPY_ATTRIBUTES);
+            }
+        }
     }
 
     @AfterEach
@@ -127,6 +151,8 @@ class EmbeddedServerTest {
                 new ArrayList<>(
                         List.of(
                                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                                "-XX:TieredStopAtLevel=1",
+                                "-XX:+UseSerialGC",
                                 "-cp",
                                 System.getProperty("java.class.path"),
                                 RunEmbeddedServer.class.getName(),
