@@ -16,14 +16,15 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 
 /**
  * Feeds a parameterized test with random seeds, other ones in each run, and prints them; {@code
- * -Dseed=N} runs that one alone. A seed that failed becomes a test of its own.
+ * -Dseed=N} runs that one alone, {@code -Dseeds.factor=20} twenty times as many. A seed that failed
+ * becomes a test of its own.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @ArgumentsSource(RandomSeeds.Provider.class)
 public @interface RandomSeeds {
 
-    /** How many. */
+    /** How many, in a build. */
     int value();
 
     /** Draws the seeds. */
@@ -41,7 +42,12 @@ public @interface RandomSeeds {
                 ParameterDeclarations parameters, ExtensionContext context) {
             Long only = Long.getLong("seed");
             List<Long> seeds =
-                    only != null ? List.of(only) : new Random().longs(count).boxed().toList();
+                    only != null
+                            ? List.of(only)
+                            : new Random()
+                                    .longs((long) count * Integer.getInteger("seeds.factor", 1))
+                                    .boxed()
+                                    .toList();
             System.out.printf(
                     "seeds of %s.%s: %s%n",
                     context.getRequiredTestClass().getSimpleName(),
