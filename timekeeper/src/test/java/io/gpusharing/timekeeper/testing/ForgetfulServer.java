@@ -23,7 +23,9 @@ import org.springframework.util.FileSystemUtils;
 final class ForgetfulServer {
 
     private static final Path MEMORY = Path.of("/dev/shm");
-    private static final long ENOUGH = 2L << 30;
+
+    /** Two JVMs, whose databases have 1.3 GiB each in the end. */
+    private static final long ENOUGH = 4L << 30;
 
     /** The process id of the JVM follows. */
     private static final String PREFIX = "gpusharing-tests-";

@@ -16,12 +16,15 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -41,9 +44,17 @@ class RolloutTest {
     private static final String MUTATING =
             "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/gpusharing-webhook";
 
+    /**
+     * Reviews that each client is answered before the old replica ends: its connection is in use.
+     */
+    private static final int IN_FLOW = 20;
+
     @TempDir Path directory;
 
     private final FakeApiServer api = new FakeApiServer();
+
+    /** Clients wait while a replica starts, which needs the processors and is asked nothing yet. */
+    private final ReadWriteLock starting = new ReentrantReadWriteLock(true);
 
     @BeforeEach
     void register() {
@@ -75,9 +86,11 @@ class RolloutTest {
                 var other = new Load(service.port())) {
 
             for (int rollout = 0; rollout < ROLLOUTS; rollout++) {
-                replicas.add(Replica.started());
+                replicas.add(startedAlone());
                 Replica old = replicas.remove();
                 service.endpoints(ports(replicas));
+                one.answersInFlow();
+                other.answersInFlow();
                 old.close();
             }
 
@@ -109,6 +122,15 @@ class RolloutTest {
             });
             assertThat(connection.getInputStream().read()).isEqualTo(-1);
             assertThat(replica.ends()).isTrue();
+        }
+    }
+
+    private Replica startedAlone() {
+        starting.writeLock().lock();
+        try {
+            return Replica.started();
+        } finally {
+            starting.writeLock().unlock();
         }
     }
 
@@ -155,6 +177,12 @@ class RolloutTest {
             thread = Thread.ofPlatform().start(this::run);
         }
 
+        void answersInFlow() {
+            long before = answered.get();
+            await().pollInterval(Duration.ofMillis(10))
+                    .until(() -> answered.get() >= before + IN_FLOW || !failures.isEmpty());
+        }
+
         @Override
         public void close() {
             over = true;
@@ -164,6 +192,7 @@ class RolloutTest {
 
         private void run() {
             while (!over) {
+                starting.readLock().lock();
                 try {
                     HttpResponse<String> answer =
                             client.send(
@@ -184,6 +213,8 @@ class RolloutTest {
                     failures.add(e.toString());
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
+                } finally {
+                    starting.readLock().unlock();
                 }
             }
         }
