@@ -46,10 +46,9 @@ class TrainingApiServer {
 
     /**
      * The cache keeps how often and by which ways code was used. With less than this, the compiler
-     * would take the first seconds of a process for what it is like. Tests, which only want a quick
-     * start, are content with a short training.
+     * would take the first seconds of a process for what it is like. A test does not mind.
      */
-    private static final int REVIEWS = "short".equals(System.getenv("TRAINING")) ? 400 : 40_000;
+    private static final int REVIEWS = "short".equals(System.getenv("TRAINING")) ? 1_000 : 40_000;
 
     private static final int CONNECTIONS = 4;
 
