@@ -1,9 +1,12 @@
 package io.gpusharing.e2e.installation;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodList;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
+import io.fabric8.kubernetes.client.dsl.PodResource;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -45,20 +48,6 @@ public final class InClusterInstallation implements InstalledServices {
         return new InClusterInstallation(cluster);
     }
 
-    /**
-     * Lets the cluster's own scheduler place everything, as a site may that runs another one: all
-     * but our scheduler is created, with a webhook that gives it no pods; its rights are there.
-     * Waits until every pod is ready and asked.
-     */
-    public static InClusterInstallation withoutOurScheduler(TestCluster cluster) {
-        Path folder = cluster.dir().resolve("deployment");
-        Manifests.writeWithoutScheduler(folder);
-        cluster.kubectl().run("create", "-f", folder.toString()).orFail();
-        var installation = new InClusterInstallation(cluster);
-        installation.awaitAdmission();
-        return installation;
-    }
-
     /** Waits until every pod but our scheduler's is ready, and the webhook is asked. */
     public void awaitAdmission() {
         for (String workload :
@@ -73,9 +62,34 @@ public final class InClusterInstallation implements InstalledServices {
         Installation.awaitAdmission(cluster);
     }
 
+    /** Watches the webhook's replicas, until it is closed. */
+    public SharedIndexInformer<Pod> informOnWebhooks() {
+        return webhooks(cluster).inform();
+    }
+
+    private static FilterWatchListDeletable<Pod, PodList, PodResource> webhooks(
+            TestCluster cluster) {
+        return cluster.client()
+                .pods()
+                .inNamespace(Installation.NAMESPACE)
+                .withLabel("app.kubernetes.io/component", "webhook");
+    }
+
     /** Waits until our scheduler is there, in the API server's version. */
     public void awaitScheduler() {
         awaitRollout(cluster, "deployment/gpusharing-scheduler");
+    }
+
+    /**
+     * Turns our scheduler off, as a site may that runs another one: it goes, and the webhook gives
+     * it no pods any more. Its rights are left. Waits until no webhook of before is there.
+     */
+    public static void placeByTheClustersScheduler(TestCluster cluster) {
+        Installation.set(cluster, "scheduler.mode=None", "webhook.yaml");
+        cluster.kubectl()
+                .run("delete", "--ignore-not-found", "-f", "deployment/77-scheduler.yaml")
+                .orFail();
+        awaitWebhooks(cluster);
     }
 
     /**
@@ -96,21 +110,18 @@ public final class InClusterInstallation implements InstalledServices {
                         "webhook")) {
             Installation.set(cluster, values, template + ".yaml");
         }
+        awaitWebhooks(cluster);
+        awaitRollout(cluster, "deployment/gpusharing-scheduler");
+    }
+
+    /** Those of before, too, answer as long as they end, and know nothing of a change. */
+    private static void awaitWebhooks(TestCluster cluster) {
         awaitRollout(cluster, "deployment/gpusharing-webhook");
-        // One that is ending answers still, and knows nothing of the change.
         Awaitility.await("the webhooks of before are gone")
                 .atMost(Duration.ofMinutes(2))
                 .until(() ->
-                        cluster
-                                .client()
-                                .pods()
-                                .inNamespace(Installation.NAMESPACE)
-                                .withLabel("app.kubernetes.io/component", "webhook")
-                                .list()
-                                .getItems()
-                                .stream()
+                        webhooks(cluster).list().getItems().stream()
                                 .allMatch(pod -> pod.getMetadata().getDeletionTimestamp() == null));
-        awaitRollout(cluster, "deployment/gpusharing-scheduler");
     }
 
     /**

@@ -15,7 +15,7 @@ import java.util.List;
 
 /**
  * The rendered chart of {@code deployment/}, with one thing changed: where the API server finds the
- * webhook, or whether our scheduler is there.
+ * webhook.
  */
 final class Manifests {
 
@@ -36,30 +36,6 @@ final class Manifests {
                 List<JsonNode> documents = documents(file);
                 documents.forEach(document -> pointAt(webhook, document));
                 write(target.resolve(file.getFileName()), documents);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /**
-     * Copies every file of {@code deployment/} but our scheduler's, with a webhook that gives it no
-     * pods.
-     *
-     * @param target a folder that does not exist yet
-     */
-    static void writeWithoutScheduler(Path target) {
-        try (var files = Files.list(Repository.root().resolve("deployment"))) {
-            Files.createDirectory(target);
-            for (Path file : files.filter(f -> f.toString().endsWith(".yaml")).toList()) {
-                Path copy = target.resolve(file.getFileName());
-                switch (file.getFileName().toString()) {
-                    case "77-scheduler.yaml" -> {}
-                    case "60-webhook.yaml" ->
-                            Files.writeString(
-                                    copy, rendered("scheduler.mode=None", "webhook.yaml"));
-                    default -> Files.copy(file, copy);
-                }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -17,9 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -27,6 +25,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * One label, and a node's GPUs are handed out in fractions: by the real device plugin to real
@@ -34,12 +33,14 @@ import org.junit.jupiter.api.TestMethodOrder;
  * {@code nvidia-smi} shows to whom it was given.
  */
 @Tag("node")
+@Order(2)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(RealNodes.Shared.class)
 class FractionsIT {
 
     private static final String TEAM = "fractions";
-    private static final String NODE = "gpu-node-1";
-    private static final String OTHER_NODE = "gpu-node-2";
+    private static final String NODE = RealNodes.FIRST;
+    private static final String OTHER_NODE = RealNodes.SECOND;
 
     private static TestCluster cluster;
     private static Api api;
@@ -48,22 +49,15 @@ class FractionsIT {
     private static GpuPods pods;
 
     @BeforeAll
-    static void start() {
-        cluster =
-                TestCluster.start(
-                        Repository.root().resolve(".run/node/cluster"), Map.of("GPUS", "2"));
+    static void start(RealNodes nodes) {
+        cluster = nodes.cluster();
+        api = nodes.api();
+        ledger = nodes.ledger();
+        nodes.withdrawOtherProvider();
         // First what the device plugin does by itself, wherever a pod was bound.
-        InClusterInstallation.withoutOurScheduler(cluster);
-        api = new Api(cluster.client());
-        ledger = Ledger.bundled(cluster);
+        InClusterInstallation.placeByTheClustersScheduler(cluster);
         tenant = Team.create(cluster, api, TEAM);
         pods = new GpuPods(cluster, api, TEAM);
-    }
-
-    @AfterAll
-    static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/fractions"));
-        cluster.close();
     }
 
     @AfterEach

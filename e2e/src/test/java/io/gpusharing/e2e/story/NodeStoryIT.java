@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.gpusharing.e2e.admission.Api;
-import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InClusterInstallation;
 import java.time.Duration;
@@ -14,25 +15,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * The demo's story with real containers on real nodes, and what only a kubelet and a Service show;
  * afterwards the bill.
  */
 @Tag("node")
+@Order(1)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(RealNodes.Shared.class)
 class NodeStoryIT {
 
     private static final String TEAM = "lives";
     private static final String SPENT = "spent";
-    private static final int ROLLOUTS = 2;
 
     /** Two cores run two nodes, and all that is on them. */
     private static final Duration SOON = Duration.ofMinutes(3);
@@ -44,27 +47,14 @@ class NodeStoryIT {
     private static Ledger ledger;
 
     @BeforeAll
-    static void start() {
-        cluster = TestCluster.start(Repository.root().resolve(".run/node/cluster"));
-        services = InClusterInstallation.create(cluster);
-        // While the others start, and before its database is asked, which runs beside it.
-        kubectl(
-                "set",
-                "env",
-                "statefulset/gpusharing-timekeeper",
-                "GPUSHARING_RECLAIM_MAXGRACE=5s");
-        services.awaitAdmission();
-        api = new Api(cluster.client());
-        ledger = Ledger.bundled(cluster);
+    static void start(RealNodes nodes) {
+        cluster = nodes.cluster();
+        services = nodes.installation();
+        api = nodes.api();
+        ledger = nodes.ledger();
         tenant = Team.create(cluster, api, TEAM);
         // It waits while the story runs.
         api.create(TEAM, pod("patient", "{example.com/place: here}", 1, "sleep 1000")).orFail();
-    }
-
-    @AfterAll
-    static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/node-story"));
-        cluster.close();
     }
 
     @Test
@@ -223,6 +213,7 @@ class NodeStoryIT {
 
     /**
      * As one sequential client behind the Service sees it: no connection ends with an answer due.
+     * It asks without a break while a replica ends, and leaves the processors to those that start.
      */
     @Test
     @Order(7)
@@ -230,6 +221,7 @@ class NodeStoryIT {
         var problems = new ArrayList<String>();
         var asked = new AtomicInteger();
         var open = new AtomicBoolean(true);
+        SharedIndexInformer<Pod> replicas = services.informOnWebhooks();
         Thread client =
                 Thread.ofVirtual()
                         .start(() -> {
@@ -240,20 +232,25 @@ class NodeStoryIT {
                                 if (!answer.accepted()) {
                                     problems.add(answer.message());
                                 }
+                                if (replicas.getStore().list().stream()
+                                        .noneMatch(NodeStoryIT::ends)) {
+                                    LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
+                                }
                             }
                         });
         client.setUncaughtExceptionHandler((thread, e) -> problems.add(e.toString()));
         try {
-            for (int rollout = 0; rollout < ROLLOUTS; rollout++) {
-                kubectl("rollout", "restart", "deployment/gpusharing-webhook");
-                kubectl("rollout", "status", "deployment/gpusharing-webhook", "--timeout=300s");
-            }
+            kubectl("rollout", "restart", "deployment/gpusharing-webhook");
+            kubectl("rollout", "status", "deployment/gpusharing-webhook", "--timeout=300s");
+            // The second one changes what the webhook does: an upgrade.
+            InClusterInstallation.placeByTheClustersScheduler(cluster);
         } finally {
             open.set(false);
             client.join();
+            replicas.close();
         }
 
-        System.out.printf("%d requests over %d rollouts%n", asked.get(), ROLLOUTS);
+        System.out.printf("%d requests over two rollouts%n", asked.get());
         assertThat(problems).isEmpty();
         assertThat(asked.get()).isGreaterThan(100);
     }
@@ -267,6 +264,10 @@ class NodeStoryIT {
         assertThat(ledger.differences()).isEmpty();
         assertThat(ledger.total()).as("micro-GPU-seconds in all").isPositive();
         assertThat(ledger.estimated()).isZero();
+    }
+
+    private static boolean ends(Pod pod) {
+        return pod.getMetadata().getDeletionTimestamp() != null;
     }
 
     private static Ledger.AllocationInterval charge(String pod) {

@@ -1,0 +1,129 @@
+package io.gpusharing.e2e.story;
+
+import io.gpusharing.e2e.admission.Api;
+import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.InClusterInstallation;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * Two real nodes with GPUSharing installed by {@code kubectl create -f deployment/}. To begin with,
+ * another provider than ours offers two GPUs on each.
+ *
+ * <p>All test classes of a run that take it as a parameter ({@link Shared}) get the same one, which
+ * ends after the last test of all. It is installed once, so each class brings its own namespaces
+ * and leaves no pods behind.
+ */
+final class RealNodes implements AutoCloseable {
+
+    static final String FIRST = "gpu-node-1";
+    static final String SECOND = "gpu-node-2";
+
+    private static final String OFFERED_BY_NOBODY =
+            """
+            {"tencent.com/vcuda-core": null, "tencent.com/vcuda-memory": null}
+            """;
+
+    private final TestCluster cluster;
+    private final InClusterInstallation installation;
+    private final Api api;
+    private final Ledger ledger;
+
+    private RealNodes(TestCluster cluster) {
+        this.cluster = cluster;
+        this.installation = InClusterInstallation.create(cluster);
+        // While the others start, and before its database is asked, which runs beside it.
+        kubectl(
+                "set",
+                "env",
+                "statefulset/gpusharing-timekeeper",
+                "GPUSHARING_RECLAIM_MAXGRACE=5s",
+                "GPUSHARING_RECLAIM_PATIENCE=2s");
+        // Its pod of before would not be replaced until it is ready.
+        kubectl("delete", "pod", "gpusharing-timekeeper-0", "--ignore-not-found", "--wait=false");
+        installation.awaitAdmission();
+        this.api = new Api(cluster.client());
+        this.ledger = Ledger.bundled(cluster);
+    }
+
+    private void kubectl(String... words) {
+        var command = new ArrayList<>(List.of(words));
+        command.add("--namespace=gpusharing-system");
+        cluster.kubectl().run(command.toArray(String[]::new)).orFail();
+    }
+
+    private static RealNodes start() {
+        var cluster = TestCluster.start(Repository.root().resolve(".run/node/cluster"));
+        try {
+            return new RealNodes(cluster);
+        } catch (AssertionError | RuntimeException e) {
+            end(cluster);
+            throw e;
+        }
+    }
+
+    TestCluster cluster() {
+        return cluster;
+    }
+
+    InClusterInstallation installation() {
+        return installation;
+    }
+
+    /** The API server as an administrator sees it. */
+    Api api() {
+        return api;
+    }
+
+    Ledger ledger() {
+        return ledger;
+    }
+
+    /** Takes the other provider away: nobody offers GPUs, until our device plugin does. */
+    void withdrawOtherProvider() {
+        for (String node : List.of(FIRST, SECOND)) {
+            cluster.kubectl()
+                    .run(
+                            "patch",
+                            "node",
+                            node,
+                            "--subresource=status",
+                            "--type=merge",
+                            """
+                            --patch={"status": {"capacity": %s, "allocatable": %1$s}}
+                            """
+                                    .formatted(OFFERED_BY_NOBODY))
+                    .orFail();
+        }
+    }
+
+    @Override
+    public void close() {
+        end(cluster);
+    }
+
+    private static void end(TestCluster cluster) {
+        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/nodes"));
+        cluster.close();
+    }
+
+    /** Gives them to the first class that asks, and to all that come after it. */
+    static final class Shared implements ParameterResolver {
+
+        @Override
+        public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+            return parameter.getParameter().getType() == RealNodes.class;
+        }
+
+        @Override
+        public RealNodes resolveParameter(ParameterContext parameter, ExtensionContext context) {
+            return context.getRoot()
+                    .getStore(ExtensionContext.Namespace.GLOBAL)
+                    .computeIfAbsent(RealNodes.class, type -> RealNodes.start(), RealNodes.class);
+        }
+    }
+}
