@@ -169,6 +169,18 @@ class ContainerStartsTest {
         assertThat(node.holders()).isEmpty();
     }
 
+    /** The kubelet's API says nothing of the other: it follows the table later. */
+    @Test
+    void theSameUnitsOfTwoPodsStartNeitherThoughTheApiNamesOneAlone() throws Exception {
+        CdiDevice one = node.admit(node.pod("a", half("cuda")), "cuda", "g0-0");
+        node.pod("b", half("cuda"));
+        CdiDevice other = node.allocate("b", "cuda", "g0-0");
+
+        assertRefused(() -> node.start("g0-0"), "same units", "a and b");
+        assertThat(node.cdi(one)).isEmpty();
+        assertThat(node.cdi(other)).isEmpty();
+    }
+
     @Test
     void unitsThatNoContainerHoldsInTheKubeletsTableStartNothing() {
         node.admit(node.pod("a", half("cuda")), "cuda", "g0-0", "g0-1");

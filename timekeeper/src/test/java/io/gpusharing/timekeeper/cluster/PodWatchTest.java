@@ -161,6 +161,16 @@ class PodWatchTest {
         assertThat(whatLeft(LEFT.formatted(""))).isEqualTo("unlabelled p on n1");
     }
 
+    /** Its grace may be a year, in which it computes. */
+    @Test
+    void aPodThatLosesItsLabelWhileItIsBeingDeletedIsNotGone() throws Exception {
+        String terminating =
+                ", \"deletionTimestamp\": \"2027-03-02T10:05:00Z\", \"deletionGracePeriodSeconds\": 31536000";
+        api.store("/pods/p", THERE.formatted("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10"));
+
+        assertThat(whatLeft(LEFT.formatted(terminating))).isEqualTo("unlabelled p on n1");
+    }
+
     @Test
     void aPodWhoseNameAnotherPodHasNowIsGone() throws Exception {
         api.store("/pods/p", THERE.formatted("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d"));
