@@ -98,6 +98,8 @@ soak: prerequisites ## Bills, placements and fractions under load among hundreds
 	@benchmarks/soak/placement
 	@benchmarks/soak/fractions
 	@benchmarks/soak/mps
+	@tools/checked
+	@$(MVN) test -Dtest='*SimulationTest,*InvariantsTest,*PropertiesTest' -Dsurefire.failIfNoSpecifiedTests=false -Dseeds.factor=20
 
 bench: prerequisites ## Every measurement, one after the other, over an hour (benchmarks/README.md)
 	@OPTIMIZED=1 tools/build

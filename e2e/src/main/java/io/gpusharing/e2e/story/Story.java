@@ -136,10 +136,11 @@ public final class Story {
     public void theBudgetEnds() {
         narrator.step("4. The budget ends");
         snapshot.succeeds("create", "-f", "e2e/story/trainer.yaml");
-        snapshot.running("team-a", "trainer");
+        // It is charged from its binding on, and a few seconds later all is used up.
         BudgetStatus running =
                 patiently("team-a is charged for two and a half GPUs")
                         .until(() -> snapshot.status("team-a"), s -> s.rate() == 2_500_000);
+        snapshot.running("team-a", "trainer");
         Instant end = requirePresent(running.exhaustedAt(), "exhaustedAt");
         narrator.say("With two more GPUs it will end at " + end + ", the status foretells.");
         assertThat(end).as("foretold when it was not over yet").isAfter(running.asOf());
