@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,9 @@ import java.util.concurrent.TimeUnit;
  * DIR/logs/NAME.log}.
  */
 public final class Program {
+
+    /** A service that was the first to start may write its archive ({@code tools/services}). */
+    private static final Duration STOPPED = Duration.ofMinutes(1);
 
     private final String name;
     private final Path log;
@@ -66,8 +70,10 @@ public final class Program {
     public void stop() {
         process.destroy();
         try {
-            if (!process.waitFor(20, TimeUnit.SECONDS)) {
-                throw new AssertionError(name + " still runs 20 s after SIGTERM\n" + lastWords());
+            if (!process.waitFor(STOPPED.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError(
+                        "%s still runs %d s after SIGTERM\n%s"
+                                .formatted(name, STOPPED.toSeconds(), lastWords()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -131,8 +131,8 @@ public final class Service {
 
     private static List<String> command(TestCluster cluster, String module) {
         Path temporary = cluster.dir().resolve("run");
-        if (LaidOutService.exists(module)) {
-            return LaidOutService.command(module, temporary);
+        if (UnpackedService.exists(module)) {
+            return UnpackedService.command(module, temporary);
         }
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),

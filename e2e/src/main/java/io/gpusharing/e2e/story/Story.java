@@ -28,7 +28,10 @@ public final class Story {
 
     /** Values beside the chart's: a story cannot wait as long as a cluster can. */
     public static final Map<String, String> PROPERTIES =
-            Map.of("GPUSHARING_RECLAIM_PATIENCE", "2s", "GPUSHARING_BUDGETS_STATUSREFRESH", "1s");
+            Map.of(
+                    "GPUSHARING_RECLAIM_PATIENCE", "2s",
+                    "GPUSHARING_BUDGETS_STATUSREFRESH", "1s",
+                    "GPUSHARING_BUDGETS_STATUSSPACING", "1s");
 
     private final InstalledServices services;
     private final Narrator narrator;

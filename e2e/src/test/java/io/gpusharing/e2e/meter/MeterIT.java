@@ -9,11 +9,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.Program;
-import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InjectedSidecar;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.NodeAgent;
+import io.gpusharing.e2e.installation.UsualInstallation;
 import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -29,12 +29,12 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -44,6 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * a node with an agent. All of them run at the same time.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExtendWith(UsualInstallation.OfTheRun.class)
 class MeterIT {
 
     private static final String LAB = "lab";
@@ -67,9 +68,9 @@ class MeterIT {
     private static final Map<String, Program> SIDECARS = new HashMap<>();
 
     @BeforeAll
-    static void start() throws IOException {
-        cluster = TestCluster.start(Repository.root().resolve(".run/meter"));
-        installation = Installation.on(cluster, Map.of());
+    static void start(UsualInstallation usual) throws IOException {
+        cluster = usual.cluster();
+        installation = usual.installation();
         cluster.createNamespace(LAB);
         cluster.createNamespace("strangers");
         var manifests = new ArrayList<String>();
@@ -103,12 +104,6 @@ class MeterIT {
             startAgent(generation);
             LOADS.keySet().forEach(share -> startSidecar(generation, share));
         }
-    }
-
-    @AfterAll
-    static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/meter"));
-        cluster.close();
     }
 
     @ParameterizedTest(name = "driver {0}")

@@ -8,9 +8,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.gpusharing.e2e.admission.Api;
-import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
-import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.UsualInstallation;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,6 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A tenant, and a user with every right in a namespace, try in every state of a pod to change what
@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>The pods are on a node that nobody simulates: the test writes what its kubelet would.
  */
+@ExtendWith(UsualInstallation.OfTheRun.class)
 class AttacksIT {
 
     private static final String TEAM = "attackers";
@@ -44,7 +45,6 @@ class AttacksIT {
     /** A namespace's administrator, and a user with every right there. */
     private static final List<String> ATTACKERS = List.of("admin", "owner");
 
-    private static TestCluster cluster;
     private static Ledger ledger;
     private static Api administrator;
     private static Api kubelet;
@@ -232,10 +232,9 @@ class AttacksIT {
     }
 
     @BeforeAll
-    static void start() {
-        cluster = TestCluster.start(Repository.root().resolve(".run/attacks"));
-        Installation installation = Installation.on(cluster, Map.of());
-        ledger = Ledger.of(cluster, installation);
+    static void start(UsualInstallation usual) {
+        TestCluster cluster = usual.cluster();
+        ledger = Ledger.of(cluster, usual.installation());
         administrator = new Api(cluster.client());
         kubelet = administrator.as("system:node:" + NODE, "system:nodes", "system:authenticated");
         cluster.createNamespace(TEAM);
@@ -279,9 +278,8 @@ class AttacksIT {
     }
 
     @AfterAll
-    static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/attacks"));
-        cluster.close();
+    static void nobodyWaits() {
+        administrator.delete("/api/v1/namespaces/" + TEAM + "/pods?gracePeriodSeconds=0").orFail();
     }
 
     @Test

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("node")
 @Order(2)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(RealNodes.Shared.class)
+@ExtendWith(RealNodes.OfTheRun.class)
 class FractionsIT {
 
     private static final String TEAM = "fractions";

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("node")
 @Order(1)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@ExtendWith(RealNodes.Shared.class)
+@ExtendWith(RealNodes.OfTheRun.class)
 class NodeStoryIT {
 
     private static final String TEAM = "lives";

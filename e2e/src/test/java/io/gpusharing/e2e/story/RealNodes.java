@@ -2,21 +2,19 @@ package io.gpusharing.e2e.story;
 
 import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.Shared;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InClusterInstallation;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.extension.ExtensionContext;
-import org.junit.jupiter.api.extension.ParameterContext;
-import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * Two real nodes with GPUSharing installed by {@code kubectl create -f deployment/}. To begin with,
  * another provider than ours offers two GPUs on each.
  *
- * <p>All test classes of a run that take it as a parameter ({@link Shared}) get the same one, which
- * ends after the last test of all. It is installed once, so each class brings its own namespaces
- * and leaves no pods behind.
+ * <p>All test classes of a run that take it as a parameter ({@link OfTheRun}) get the same one,
+ * which ends after the last test of all. It is installed once, so each class brings its own
+ * namespaces and leaves no pods behind.
  */
 final class RealNodes implements AutoCloseable {
 
@@ -111,19 +109,10 @@ final class RealNodes implements AutoCloseable {
         cluster.close();
     }
 
-    /** Gives them to the first class that asks, and to all that come after it. */
-    static final class Shared implements ParameterResolver {
-
-        @Override
-        public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
-            return parameter.getParameter().getType() == RealNodes.class;
-        }
-
-        @Override
-        public RealNodes resolveParameter(ParameterContext parameter, ExtensionContext context) {
-            return context.getRoot()
-                    .getStore(ExtensionContext.Namespace.GLOBAL)
-                    .computeIfAbsent(RealNodes.class, type -> RealNodes.start(), RealNodes.class);
+    /** Gives them to the classes that have them as a parameter of their {@code @BeforeAll}. */
+    static final class OfTheRun extends Shared<RealNodes> {
+        OfTheRun() {
+            super(RealNodes.class, RealNodes::start);
         }
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** What {@code kubectl delete -f deployment/} takes away from real nodes, and what it leaves. */
 @Tag("node")
 @Order(3)
-@ExtendWith(RealNodes.Shared.class)
+@ExtendWith(RealNodes.OfTheRun.class)
 class RemovalIT {
 
     private static final String TEAM = "stays";

@@ -8,6 +8,7 @@ import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.UsualInstallation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,9 +16,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -25,20 +26,20 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Whole GPUs, which NVIDIA's device plugin allocates without us, with the chart's defaults: the
  * values do not name their resource. The test writes the nodes, and nothing simulates them.
  */
+@ExtendWith(UsualInstallation.OfTheRun.class)
 class WholeGpusIT {
 
     private static final String TEAM = "team-with-a-budget";
     private static final String OTHERS = "no-budget-here";
 
-    private static TestCluster cluster;
     private static Installation installation;
     private static Ledger ledger;
     private static Api api;
 
     @BeforeAll
-    static void start() {
-        cluster = TestCluster.start(Repository.root().resolve(".run/whole-gpus"));
-        installation = Installation.on(cluster, Map.of("GPUSHARING_SWEEP_EVERY", "1s"));
+    static void start(UsualInstallation usual) {
+        TestCluster cluster = usual.cluster();
+        installation = usual.installation();
         ledger = Ledger.of(cluster, installation);
         api = new Api(cluster.client());
         cluster.createNamespace(TEAM);
@@ -78,12 +79,6 @@ class WholeGpusIT {
                         "/api/v1/nodes/" + name + "/status",
                         "{status: {capacity: %s, allocatable: %1$s}}".formatted(amounts))
                 .orFail();
-    }
-
-    @AfterAll
-    static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/whole-gpus"));
-        cluster.close();
     }
 
     @Test
