@@ -19,10 +19,13 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
@@ -211,13 +214,48 @@ class WebhookApplicationTest {
     }
 
     @Test
-    void aLongerBodyIsRefusedBeforeItComes() throws Exception {
+    void aBodyFarLongerThanAnyReviewIsRefusedBeforeItComes() throws Exception {
         try (Socket socket = connected()) {
-            send(socket, "POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Length: 8388609\r\n\r\n");
+            send(socket, "POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Length: 41943040\r\n\r\n");
 
             assertThat(new String(socket.getInputStream().readNBytes(12), UTF_8))
                     .isEqualTo("HTTP/1.1 413");
         }
+    }
+
+    /**
+     * With an error the API server would let pods for whole GPUs pass, and nobody would charge
+     * them.
+     */
+    @ParameterizedTest
+    @MethodSource("unreadable")
+    void aReviewThatCannotBeReadIsOneThatIsRefused(String what, String pod) throws Exception {
+        String review =
+                """
+                {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request":
+                 {"uid": "u-1", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE",
+                  "namespace": "team-a", "object": %s}}
+                """
+                        .formatted(pod);
+
+        HttpResponse<String> answer = post("/mutate", review.getBytes(UTF_8));
+
+        assertThat(answer.statusCode()).as(what).isEqualTo(200);
+        assertThat(answer.body())
+                .contains("\"uid\":\"u-1\"", "\"allowed\":false", "cannot read this object");
+    }
+
+    static Stream<Arguments> unreadable() {
+        return Stream.of(
+                Arguments.of(
+                        "longer than any review",
+                        "{\"metadata\": {\"annotations\": {\"a\": \"%s\"}}}"
+                                .formatted("\\u003c".repeat(1_500_000))),
+                Arguments.of(
+                        "an amount that is none",
+                        """
+                        {"spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "many"}}}]}}
+                        """));
     }
 
     @Test

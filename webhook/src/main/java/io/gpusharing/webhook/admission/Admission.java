@@ -3,10 +3,12 @@ package io.gpusharing.webhook.admission;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.AdmissionResponse;
 import io.gpusharing.webhook.decision.Decision;
+import io.gpusharing.webhook.decision.Decision.Refused;
 import io.gpusharing.webhook.pod.PodAdmission;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.webhook.review.ReviewReader;
 import io.gpusharing.webhook.template.TemplateAdmission;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** From the bytes of an AdmissionReview to the bytes of its response. */
@@ -59,6 +61,20 @@ public final class Admission {
                 };
         listener.decided(type, review, decision);
         return AdmissionResponse.to(review.uid(), decision);
+    }
+
+    /**
+     * Refuses what a review is about that cannot be read or judged.
+     *
+     * @param begin the review, or its first bytes
+     * @param why in one sentence
+     * @return empty if not even the review's uid can be read
+     */
+    public Optional<byte[]> refuse(byte[] begin, String why) {
+        String uid = reader.uid(begin);
+        return uid.isEmpty()
+                ? Optional.empty()
+                : Optional.of(AdmissionResponse.to(uid, Refused.unreadable(why)));
     }
 
     /**

@@ -50,6 +50,17 @@ public sealed interface Decision {
                             .toList());
         }
 
+        /** What we cannot read or judge is not allowed because of that. */
+        public static Refused unreadable(String why) {
+            return new Refused(
+                    INVALID,
+                    List.of(
+                            new Finding(
+                                    "UNREADABLE",
+                                    "GPUSharing cannot read this object, and admits no GPUs unread: "
+                                            + why)));
+        }
+
         /** All findings; with more than one, each has a number. */
         public String message() {
             if (findings.size() == 1) {

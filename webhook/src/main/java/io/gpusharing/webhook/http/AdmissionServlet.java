@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * bytes out, and a fifth of its time would go to dispatching and message conversion.
  *
  * <p>Whatever is not a review gets a 4xx in one line; what cannot be answered in time gets a 503.
- * Nothing is ever allowed because something went wrong.
+ * Nothing is ever allowed because something went wrong: to an error the API server's answer may be
+ * to go on without us, so a review that we cannot read or judge is one that we refuse.
  */
 final class AdmissionServlet extends HttpServlet {
 
@@ -72,8 +73,6 @@ final class AdmissionServlet extends HttpServlet {
         } else if (!request.getMethod().equals("POST")) {
             response.setHeader("Allow", "POST");
             refuse(response, HttpServletResponse.SC_METHOD_NOT_ALLOWED, "Only POST is answered");
-        } else if (request.getContentLengthLong() > maxBody) {
-            tooLong(response);
         } else {
             long deadline =
                     began
@@ -92,10 +91,15 @@ final class AdmissionServlet extends HttpServlet {
             throws IOException {
         switch (bodies.read(
                 request.getInputStream(),
-                request.getContentLength(),
+                (int) Math.min(Integer.MAX_VALUE, request.getContentLengthLong()),
                 type == WebhookType.Validate ? TREE_WEIGHT : 1,
                 deadline)) {
-            case BodyReader.Read.TooLong _ -> tooLong(response);
+            case BodyReader.Read.TooLong(byte[] begin) ->
+                    refuse(
+                            response,
+                            begin,
+                            HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE,
+                            "A review has at most " + maxBody + " bytes");
             case BodyReader.Read.TooLate _ -> {
                 shed(response);
                 response.flushBuffer();
@@ -126,26 +130,44 @@ final class AdmissionServlet extends HttpServlet {
         try {
             answer = admission.answer(type, body);
         } catch (MalformedReviewException e) {
-            refuse(response, HttpServletResponse.SC_BAD_REQUEST, e.getMessage());
+            refuse(
+                    response,
+                    body,
+                    HttpServletResponse.SC_BAD_REQUEST,
+                    String.valueOf(e.getMessage()));
             return;
         } catch (RuntimeException e) {
             log.atError().setCause(e).addKeyValue("type", type).log("review not answered");
             refuse(
                     response,
+                    body,
                     HttpServletResponse.SC_INTERNAL_SERVER_ERROR,
                     "This review could not be answered; the webhook's log says why");
             return;
         }
+        send(response, answer);
+    }
+
+    private static void send(HttpServletResponse response, byte[] answer) throws IOException {
         response.setContentType("application/json");
         response.setContentLength(answer.length);
         response.getOutputStream().write(answer);
     }
 
-    private void tooLong(HttpServletResponse response) throws IOException {
-        refuse(
-                response,
-                HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE,
-                "A review has at most " + maxBody + " bytes");
+    /**
+     * Refuses what a review is about; where not even that can be read, the review.
+     *
+     * @param begin its first bytes, or all
+     */
+    private void refuse(HttpServletResponse response, byte[] begin, int status, String why)
+            throws IOException {
+        Optional<byte[]> refusal = admission.refuse(begin, why);
+        if (refusal.isPresent()) {
+            metrics.malformed();
+            send(response, refusal.get());
+        } else {
+            refuse(response, status, why);
+        }
     }
 
     private void shed(HttpServletResponse response) throws IOException {

@@ -22,6 +22,9 @@ final class BodyReader {
     /** Bytes from which a body is long; the largest pods of real workloads are smaller. */
     static final int LONG = 64 * 1024;
 
+    /** What is announced as so many times the longest body is not waited for: no review is. */
+    private static final int TOO_LONG_TO_COME = 4;
+
     /** Initial buffer; it doubles as more bytes arrive. */
     private static final int FIRST = 8 * 1024;
 
@@ -66,8 +69,15 @@ final class BodyReader {
         record Body(byte[] bytes, boolean isLong, Supplier<String> namespace, int held)
                 implements Read {}
 
-        /** It is longer than a body may be. */
-        record TooLong() implements Read {}
+        /**
+         * It is longer than a body may be.
+         *
+         * @param begin its first bytes. The rest has come, too, so that the client hears the
+         *     answer; empty if nothing of it was waited for
+         */
+        // Handed on once and compared by nobody.
+        @SuppressWarnings("ArrayRecordComponent")
+        record TooLong(byte[] begin) implements Read {}
 
         /** Its time was over before all of it was there, or before there was memory for it. */
         record TooLate() implements Read {}
@@ -81,8 +91,8 @@ final class BodyReader {
      * @param deadline by {@link System#nanoTime}
      */
     Read read(InputStream in, int announced, int weight, long deadline) throws IOException {
-        if (announced > maxBody) {
-            return new Read.TooLong();
+        if (announced / TOO_LONG_TO_COME > maxBody) {
+            return new Read.TooLong(new byte[0]);
         }
         int most = announced < 0 ? maxBody + 1 : announced;
         int firstPart = Math.min(most, LONG);
@@ -96,6 +106,9 @@ final class BodyReader {
             return new Read.TooLate();
         }
         byte[] head = cut(begin, length);
+        if (most > maxBody + 1) {
+            return tooLong(in, head, deadline);
+        }
         boolean isLong = length == LONG && most > LONG;
         Supplier<String> namespace = namespace(head, isLong);
         int held =
@@ -118,21 +131,33 @@ final class BodyReader {
     }
 
     private Read rest(InputStream in, Read.Body head, int most, long deadline) throws IOException {
-        Read read = new Read.TooLate();
+        boolean isRead = false;
         try {
             byte[] bytes = Arrays.copyOf(head.bytes(), most);
             int length = fill(in, bytes, head.bytes().length, deadline);
-            if (length > maxBody) {
-                read = new Read.TooLong();
-            } else if (length >= 0) {
-                read = new Read.Body(cut(bytes, length), true, head.namespace(), head.held());
+            isRead = length >= 0 && length <= maxBody;
+            if (isRead) {
+                return new Read.Body(cut(bytes, length), true, head.namespace(), head.held());
             }
-            return read;
+            if (length < 0) {
+                return new Read.TooLate();
+            }
         } finally {
-            if (!(read instanceof Read.Body)) {
+            if (!isRead) {
                 release(head);
             }
         }
+        return tooLong(in, head.bytes(), deadline);
+    }
+
+    /** Lets the rest pass. */
+    private static Read tooLong(InputStream in, byte[] begin, long deadline) throws IOException {
+        byte[] passing = new byte[FIRST];
+        int length = passing.length;
+        while (length == passing.length) {
+            length = fill(in, passing, 0, deadline);
+        }
+        return length < 0 ? new Read.TooLate() : new Read.TooLong(begin);
     }
 
     /** Gives back what a body held. */

@@ -97,7 +97,8 @@ final class ReviewJsonFactory extends JsonFactory {
             while (at < _inputEnd) {
                 switch (_inputBuffer[at++]) {
                     case '"' -> at = behindString(_inputBuffer, at, _inputEnd);
-                    case '{', '[' -> streamReadConstraints().validateNestingDepth(++depth);
+                    // However deep: managed fields may be nested as deep as anybody likes.
+                    case '{', '[' -> depth++;
                     case '}', ']' -> {
                         if (--depth == outside) {
                             _inputPtr = at;

@@ -56,9 +56,18 @@ public final class ReviewReader {
      * server writes it before the object.
      */
     public String namespace(byte[] begin) {
+        return ofRequest("namespace", begin);
+    }
+
+    /** What a review's answer has to name; empty where its beginning does not say so. */
+    public String uid(byte[] begin) {
+        return ofRequest("uid", begin);
+    }
+
+    private String ofRequest(String field, byte[] begin) {
         try (JsonParser json = parser(begin, 0, begin.length)) {
             json.nextToken();
-            return goTo(json, "request") && goTo(json, "namespace") ? textOrEmpty(json) : "";
+            return goTo(json, "request") && goTo(json, field) ? textOrEmpty(json) : "";
         } catch (JacksonException | MalformedReviewException _) {
             return "";
         }

@@ -36,9 +36,18 @@ class BodyReaderTest {
 
     @Test
     void aBodyBeyondTheLongestIsTooLongAndHoldsNothing() throws IOException {
-        assertThat(bodies.read(in(bytes(0)), 8 * MIB + 1, 1, soon())).isEqualTo(new Read.TooLong());
-        assertThat(bodies.read(in(bytes(8 * MIB + 1)), -1, 1, soon()))
-                .isEqualTo(new Read.TooLong());
+        for (int announced : new int[] {9 * MIB, -1}) {
+            InputStream sent = in(bytes(9 * MIB));
+
+            Read read = bodies.read(sent, announced, 1, soon());
+
+            assertThat(read).isInstanceOf(Read.TooLong.class);
+            assertThat(((Read.TooLong) read).begin()).isEqualTo(bytes(BodyReader.LONG));
+            assertThat(sent.read()).as("the rest").isEqualTo(-1);
+        }
+        assertThat(bodies.read(InputStream.nullInputStream(), 40 * MIB, 1, soon()))
+                .as("not waited for")
+                .isInstanceOf(Read.TooLong.class);
 
         assertThat(everythingIsFree()).isTrue();
     }
