@@ -176,8 +176,8 @@ final class AllocatedDevices {
     }
 
     /**
-     * Empty if there is none, or nobody can hold so much: larger than any that we read, or nothing.
-     * Where a driver sets no bounds Kubernetes takes over whatever a claim asks for.
+     * Empty if there is none, or it is nothing. Where a driver sets no bounds Kubernetes takes over
+     * whatever a claim asks for, and more than a device has is all of it.
      */
     static Optional<Quantity> amount(io.fabric8.kubernetes.api.model.@Nullable Quantity written) {
         try {

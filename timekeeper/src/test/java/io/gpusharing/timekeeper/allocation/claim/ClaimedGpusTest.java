@@ -297,10 +297,10 @@ class ClaimedGpusTest {
     }
 
     @Test
-    void absurdAmountsStopNoOtherPod() {
+    void whoConsumesMoreThanThereIsHoldsAllOfIt() {
         claim("made", part("gpu.example.com", "device-0", "{cores: '1e99', memory: 20Gi}"));
 
-        assertThat(claims.of(pod(MADE))).isEqualTo(share(250_000, 250_000));
+        assertThat(claims.of(pod(MADE))).isEqualTo(share(1_000_000, 250_000));
     }
 
     @Test
