@@ -106,7 +106,7 @@ final class BodyReader {
             return new Read.TooLate();
         }
         byte[] head = cut(begin, length);
-        if (most > maxBody + 1) {
+        if (announced > maxBody) {
             return tooLong(in, head, deadline);
         }
         boolean isLong = length == LONG && most > LONG;
