@@ -11,7 +11,6 @@ help: ## This list
 
 demo: prerequisites no-demo ## The whole story on a real control plane, in two minutes; KEEP=1 leaves it running, KUBERNETES=1.30.14 runs it on that version
 	@$(MAKE) --no-print-directory --jobs=2 kubernetes .run/main
-	@tools/services
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
 	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
 

@@ -5,14 +5,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * A control plane of its own in a folder of its own, with two nodes of two GPUs each. The nodes are
@@ -49,6 +48,17 @@ public final class TestCluster implements AutoCloseable {
         return start(dir, Map.of());
     }
 
+    /** Starts one and puts something on it; if that fails, the cluster ends. */
+    public static <T> T start(Path dir, Function<TestCluster, T> installation) {
+        var cluster = start(dir);
+        try {
+            return installation.apply(cluster);
+        } catch (AssertionError | RuntimeException e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
     /**
      * Starts one whose real nodes are others.
      *
@@ -58,11 +68,8 @@ public final class TestCluster implements AutoCloseable {
         Path absolute = dir.toAbsolutePath();
         String owner = String.valueOf(ProcessHandle.current().pid());
         script("down", absolute);
-        run(
-                "tools/cluster",
-                List.of("up", absolute.toString(), "--owner", owner),
-                environment,
-                ProcessBuilder.Redirect.INHERIT);
+        Script.run(
+                "tools/cluster", List.of("up", absolute.toString(), "--owner", owner), environment);
         return new TestCluster(absolute);
     }
 
@@ -163,8 +170,14 @@ public final class TestCluster implements AutoCloseable {
         script("resume", dir);
     }
 
-    /** Copies all logs, the audit log included, to a folder that outlives the cluster. */
-    public void saveLogs(Path target) {
+    /** Where {@link #close} leaves all logs, the audit log included. */
+    public Path savedLogs() {
+        Path run = Repository.root().resolve(".run");
+        return run.resolve("logs").resolve(run.relativize(dir).toString().replace('/', '-'));
+    }
+
+    private void saveLogs() {
+        Path target = savedLogs();
         try (var logs = Files.list(dir.resolve("logs"))) {
             Files.createDirectories(target);
             for (Path log : logs.toList()) {
@@ -192,12 +205,17 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /**
-     * Ends the control plane and every program that was started beside it, and removes the folder.
+     * Ends the control plane and every program that was started beside it, and removes the folder;
+     * the logs are kept ({@link #savedLogs}).
      */
     @Override
     public void close() {
         client.close();
-        script("down", dir);
+        try {
+            saveLogs();
+        } finally {
+            script("down", dir);
+        }
     }
 
     /**
@@ -207,13 +225,12 @@ public final class TestCluster implements AutoCloseable {
      *     command {@code on} it
      */
     public void node(String verb, String node, String... more) {
-        run("tools/node", arguments(verb, node, more), Map.of(), ProcessBuilder.Redirect.INHERIT);
+        Script.run("tools/node", arguments(verb, node, more));
     }
 
     /** As {@link #node}, with what it prints. */
     public String askNode(String verb, String node, String... more) {
-        return run(
-                "tools/node", arguments(verb, node, more), Map.of(), ProcessBuilder.Redirect.PIPE);
+        return Script.ask("tools/node", arguments(verb, node, more));
     }
 
     private List<String> arguments(String verb, String node, String... more) {
@@ -223,44 +240,6 @@ public final class TestCluster implements AutoCloseable {
     }
 
     private static void script(String verb, Path dir) {
-        run(
-                "tools/cluster",
-                List.of(verb, dir.toString()),
-                Map.of(),
-                ProcessBuilder.Redirect.INHERIT);
-    }
-
-    /** Runs a script; returns what it printed, where that does not go to the terminal. */
-    private static String run(
-            String script,
-            List<String> arguments,
-            Map<String, String> environment,
-            ProcessBuilder.Redirect output) {
-        var command = new ArrayList<String>();
-        command.add(Repository.root().resolve(script).toString());
-        command.addAll(arguments);
-        try {
-            // Its words go to the terminal: the first build of the tools takes minutes and shows
-            // progress.
-            var builder = new ProcessBuilder(command).inheritIO().redirectOutput(output);
-            builder.environment().putAll(environment);
-            var process = builder.start();
-            String printed =
-                    new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!process.waitFor(15, TimeUnit.MINUTES)) {
-                process.destroyForcibly();
-                throw new IllegalStateException(script + arguments + " does not end");
-            }
-            if (process.exitValue() != 0) {
-                throw new IllegalStateException(
-                        script + arguments + " failed; see its output above");
-            }
-            return printed;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted during " + script + arguments, e);
-        }
+        Script.run("tools/cluster", List.of(verb, dir.toString()));
     }
 }

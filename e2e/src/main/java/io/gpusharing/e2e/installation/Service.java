@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.gpusharing.e2e.cluster.Program;
-import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.io.IOException;
 import java.net.URI;
@@ -126,22 +125,12 @@ public final class Service {
             String name,
             Map<String, String> environment,
             int healthPort) {
-        return new Service(cluster, name, command(cluster, module), environment, healthPort);
-    }
-
-    private static List<String> command(TestCluster cluster, String module) {
-        Path temporary = cluster.dir().resolve("run");
-        if (UnpackedService.exists(module)) {
-            return UnpackedService.command(module, temporary);
-        }
-        return List.of(
-                Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "-Xmx320m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Djava.io.tmpdir=" + temporary,
-                "-jar",
-                Repository.jar(module).toString());
+        return new Service(
+                cluster,
+                name,
+                UnpackedService.command(module, cluster.dir().resolve("run")),
+                environment,
+                healthPort);
     }
 
     private static Container container(PodTemplateSpec template, String name) {

@@ -1,9 +1,7 @@
 package io.gpusharing.e2e.installation;
 
 import io.gpusharing.e2e.cluster.Repository;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
+import io.gpusharing.e2e.cluster.Script;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -16,22 +14,10 @@ final class UnpackedService {
 
     private UnpackedService() {}
 
-    /** Whether a service is unpacked, and from the jar that its module has now. */
-    static boolean exists(String module) {
-        Path jar = jar(module);
-        try {
-            return Files.exists(jar)
-                    && Files.getLastModifiedTime(jar)
-                                    .compareTo(Files.getLastModifiedTime(Repository.jar(module)))
-                            >= 0;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
     /** Java and its arguments, the jar last. */
     static List<String> command(String module, Path temporary) {
-        Path folder = folder(module);
+        Script.run("tools/services", List.of());
+        Path folder = Repository.root().resolve(".run/services").resolve(module);
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "@" + folder.resolve("jvm.options"),
@@ -41,14 +27,6 @@ final class UnpackedService {
                 "-XX:SharedArchiveFile=" + folder.resolveSibling(module + ".jsa"),
                 "-Djava.io.tmpdir=" + temporary,
                 "-jar",
-                jar(module).toString());
-    }
-
-    private static Path jar(String module) {
-        return folder(module).resolve(module + ".jar");
-    }
-
-    private static Path folder(String module) {
-        return Repository.root().resolve(".run/services").resolve(module);
+                folder.resolve(module + ".jar").toString());
     }
 }

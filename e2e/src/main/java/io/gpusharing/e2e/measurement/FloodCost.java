@@ -77,7 +77,6 @@ public final class FloodCost {
                         .orFail();
             }
             ObjectNode result = new FloodCost(cluster).measure();
-            cluster.saveLogs(Repository.root().resolve("e2e/target/logs/flood"));
             System.out.println(result.toPrettyString());
             if (arguments.length > 0) {
                 Files.writeString(Path.of(arguments[0]), result.toPrettyString() + "\n");

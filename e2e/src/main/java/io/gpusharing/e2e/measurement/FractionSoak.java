@@ -70,7 +70,6 @@ public final class FractionSoak {
             InClusterInstallation.on(cluster);
             cluster.createNamespace(TEAM);
             ObjectNode result = new FractionSoak(cluster).run();
-            cluster.saveLogs(Repository.root().resolve("e2e/target/logs/fraction-soak"));
             System.out.println(result.toPrettyString());
             if (arguments.length > 0) {
                 Files.writeString(Path.of(arguments[0]), result.toPrettyString() + "\n");

@@ -77,7 +77,6 @@ public final class MpsSoak {
             InClusterInstallation.shareByMps(cluster, NODE, "sidecar.mode=None");
             TEAMS.forEach(team -> create(cluster, team));
             ObjectNode result = new MpsSoak(cluster).run();
-            cluster.saveLogs(Repository.root().resolve("e2e/target/logs/mps-soak"));
             System.out.println(result.toPrettyString());
             if (arguments.length > 0) {
                 Files.writeString(Path.of(arguments[0]), result.toPrettyString() + "\n");

@@ -116,7 +116,6 @@ public final class PlacementSoak {
         Path dir = Repository.root().resolve(".run/placement-soak");
         try (TestCluster cluster = TestCluster.start(dir)) {
             ObjectNode result = new PlacementSoak(cluster).run();
-            cluster.saveLogs(Repository.root().resolve("e2e/target/logs/placement-soak"));
             System.out.println(result.toPrettyString());
             if (arguments.length > 0) {
                 Files.writeString(Path.of(arguments[0]), result.toPrettyString() + "\n");

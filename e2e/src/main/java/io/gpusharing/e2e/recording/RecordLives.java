@@ -44,8 +44,6 @@ public final class RecordLives {
                     var versions = recorder.of(life.name());
                     Recording.of(life, kubernetes, versions, cluster.auditLog()).write(TARGET);
                 }
-            } finally {
-                cluster.saveLogs(Repository.root().resolve(".run/record-logs"));
             }
         }
         System.out.printf("%d of %d lives are recorded%n", lived.size(), lives.size());

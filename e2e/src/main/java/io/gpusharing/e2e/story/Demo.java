@@ -56,8 +56,7 @@ public final class Demo {
             System.out.flush();
             System.err.println();
             System.err.println("The story is not true: " + e.getMessage());
-            cluster.saveLogs(Repository.root().resolve(".run/demo-logs"));
-            System.err.println("Logs of all programs: .run/demo-logs");
+            System.err.println("Logs of all programs: " + cluster.savedLogs());
             return 1;
         }
     }

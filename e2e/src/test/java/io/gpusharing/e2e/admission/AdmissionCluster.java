@@ -42,7 +42,11 @@ final class AdmissionCluster implements AutoCloseable {
 
     /** Starts one, on which some workloads are older than GPUSharing. */
     static AdmissionCluster start() {
-        var cluster = TestCluster.start(Repository.root().resolve(".run/admission"));
+        return TestCluster.start(
+                Repository.root().resolve(".run/admission"), AdmissionCluster::with);
+    }
+
+    private static AdmissionCluster with(TestCluster cluster) {
         var client = impatient(cluster.client().getConfiguration());
         var api = new Api(client);
         for (String name : List.of(OLD, OLD_AND_LEAVING)) {
@@ -168,7 +172,6 @@ final class AdmissionCluster implements AutoCloseable {
     @Override
     public void close() {
         client.close();
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/admission"));
         cluster.close();
     }
 }

@@ -14,23 +14,16 @@ public record UsualInstallation(TestCluster cluster, Installation installation)
         implements AutoCloseable {
 
     private static UsualInstallation start() {
-        var cluster = TestCluster.start(Repository.root().resolve(".run/usual"));
-        try {
-            return new UsualInstallation(
-                    cluster, Installation.on(cluster, Map.of("GPUSHARING_SWEEP_EVERY", "1s")));
-        } catch (AssertionError | RuntimeException e) {
-            end(cluster);
-            throw e;
-        }
+        return TestCluster.start(
+                Repository.root().resolve(".run/usual"),
+                cluster ->
+                        new UsualInstallation(
+                                cluster,
+                                Installation.on(cluster, Map.of("GPUSHARING_SWEEP_EVERY", "1s"))));
     }
 
     @Override
     public void close() {
-        end(cluster);
-    }
-
-    private static void end(TestCluster cluster) {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/usual"));
         cluster.close();
     }
 

@@ -65,7 +65,6 @@ class ExtenderIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/extender"));
         cluster.close();
     }
 

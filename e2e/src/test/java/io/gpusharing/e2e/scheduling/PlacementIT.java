@@ -63,7 +63,6 @@ class PlacementIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/placement"));
         cluster.close();
     }
 

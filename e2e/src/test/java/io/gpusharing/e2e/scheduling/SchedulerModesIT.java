@@ -57,7 +57,6 @@ class SchedulerModesIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/modes"));
         cluster.close();
     }
 

@@ -115,7 +115,6 @@ class WorkflowsIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/workflows"));
         cluster.close();
     }
 

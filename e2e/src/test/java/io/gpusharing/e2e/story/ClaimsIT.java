@@ -155,7 +155,6 @@ class ClaimsIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/claims"));
         cluster.close();
     }
 

@@ -89,7 +89,6 @@ class CrashIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/crash"));
         cluster.close();
     }
 

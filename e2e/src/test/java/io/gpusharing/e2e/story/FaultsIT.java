@@ -45,7 +45,6 @@ class FaultsIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/faults"));
         cluster.close();
     }
 

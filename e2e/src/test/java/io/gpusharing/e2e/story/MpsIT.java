@@ -66,7 +66,6 @@ class MpsIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/mps"));
         cluster.close();
     }
 

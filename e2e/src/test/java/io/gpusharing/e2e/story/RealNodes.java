@@ -55,13 +55,7 @@ final class RealNodes implements AutoCloseable {
     }
 
     private static RealNodes start() {
-        var cluster = TestCluster.start(Repository.root().resolve(".run/node/cluster"));
-        try {
-            return new RealNodes(cluster);
-        } catch (AssertionError | RuntimeException e) {
-            end(cluster);
-            throw e;
-        }
+        return TestCluster.start(Repository.root().resolve(".run/node/cluster"), RealNodes::new);
     }
 
     TestCluster cluster() {
@@ -101,11 +95,6 @@ final class RealNodes implements AutoCloseable {
 
     @Override
     public void close() {
-        end(cluster);
-    }
-
-    private static void end(TestCluster cluster) {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/nodes"));
         cluster.close();
     }
 

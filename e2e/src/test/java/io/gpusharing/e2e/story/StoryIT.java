@@ -44,7 +44,6 @@ class StoryIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/story"));
         cluster.close();
     }
 

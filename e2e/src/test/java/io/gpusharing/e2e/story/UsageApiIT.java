@@ -184,7 +184,6 @@ class UsageApiIT {
 
     @AfterAll
     static void end() {
-        cluster.saveLogs(Repository.root().resolve("e2e/target/logs/usage-api"));
         cluster.close();
     }
 
