@@ -9,7 +9,7 @@ MVN := mvn --batch-mode
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
 
-demo: prerequisites no-demo ## The whole story on a real control plane, in two minutes; KEEP=1 leaves it running, KUBERNETES=1.30.14 runs it on that version
+demo: prerequisites no-demo ## The whole story on a real control plane, in a minute; KEEP=1 leaves it running, KUBERNETES=1.30.14 runs it on that version
 	@$(MAKE) --no-print-directory --jobs=2 kubernetes .run/main
 	@colours=false; [ -t 1 ] && [ -z "$$NO_COLOR" ] && colours=true; \
 	exec "$(JAVA_HOME)/bin/java" -Dcolours=$$colours -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -jar e2e/target/gpusharing-e2e.jar
