@@ -7,6 +7,7 @@ import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.PublishedAuthority;
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
+import io.gpusharing.web.SharedConnections;
 import jakarta.servlet.Filter;
 import java.time.Clock;
 import org.springframework.beans.factory.ObjectProvider;
@@ -14,6 +15,7 @@ import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.ssl.SslBundleRegistry;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
+import org.springframework.boot.tomcat.TomcatWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -70,6 +72,11 @@ class AccessConfiguration {
     WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> clientCertificates(
             AccessProperties properties, SslBundles bundles) {
         return properties.enabled() ? new ClientCertificateRequest(BUNDLE, bundles) : _ -> {};
+    }
+
+    @Bean
+    WebServerFactoryCustomizer<TomcatWebServerFactory> sharedConnections() {
+        return SharedConnections.customizer();
     }
 
     @Bean

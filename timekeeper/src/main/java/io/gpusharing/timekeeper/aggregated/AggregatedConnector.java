@@ -1,12 +1,12 @@
 package io.gpusharing.timekeeper.aggregated;
 
 import io.gpusharing.web.ClientCertificateRequest;
+import io.gpusharing.web.SharedConnections;
 import jakarta.servlet.http.HttpServletRequest;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.catalina.connector.Connector;
 import org.apache.commons.logging.LogFactory;
-import org.apache.coyote.http11.Http11NioProtocol;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.ssl.SslBundles;
@@ -69,7 +69,7 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
     }
 
     private Connector connector() {
-        var protocol = new Http11NioProtocol();
+        var protocol = new SharedConnections();
         protocol.setMaxConnections(CONNECTIONS);
         protocol.setMaxThreads(THREADS);
         protocol.setConnectionTimeout((int) UNTIL_ASKED.toMillis());

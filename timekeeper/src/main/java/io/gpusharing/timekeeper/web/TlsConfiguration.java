@@ -2,10 +2,13 @@ package io.gpusharing.timekeeper.web;
 
 import io.gpusharing.web.ServerIdentity;
 import io.gpusharing.web.ServingCertificate;
+import io.gpusharing.web.SharedConnections;
 import java.time.Clock;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.ssl.SslBundleRegistry;
+import org.springframework.boot.tomcat.TomcatWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -26,6 +29,11 @@ class TlsConfiguration {
     @Bean
     static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
         return registry -> registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional));
+    }
+
+    @Bean
+    WebServerFactoryCustomizer<TomcatWebServerFactory> sharedConnections() {
+        return SharedConnections.customizer();
     }
 
     @Bean

@@ -30,14 +30,8 @@ final class AdmissionServlet extends HttpServlet {
     private static final long serialVersionUID = 1;
     private static final Logger log = LoggerFactory.getLogger(AdmissionServlet.class);
 
-    /** Long bodies in memory at the same time, as a multiple of the longest. */
-    private static final int LARGEST_AT_ONCE = 3;
-
     /** Of so many processors one works at long reviews. */
     private static final int PROCESSORS_FOR_A_LONG_ONE = 4;
-
-    /** What a tree of a workload's JSON takes beside its bytes, at the worst of what is real. */
-    private static final int TREE_WEIGHT = 20;
 
     private final transient Admission admission;
     private final transient AdmissionMetrics metrics;
@@ -48,7 +42,10 @@ final class AdmissionServlet extends HttpServlet {
     private final int maxBody;
 
     AdmissionServlet(
-            Admission admission, AdmissionMetrics metrics, AdmissionProperties properties) {
+            Admission admission,
+            AdmissionMetrics metrics,
+            AdmissionProperties properties,
+            HeapShares heap) {
         this.admission = admission;
         this.metrics = metrics;
         this.properties = properties;
@@ -57,10 +54,12 @@ final class AdmissionServlet extends HttpServlet {
                         properties.maxConcurrent(),
                         Math.ceilDiv(
                                 Runtime.getRuntime().availableProcessors(),
-                                PROCESSORS_FOR_A_LONG_ONE));
-        this.maxBody = Math.toIntExact(properties.maxBody().toBytes());
+                                PROCESSORS_FOR_A_LONG_ONE),
+                        heap);
+        this.maxBody = (int) Math.min(heap.longBodies(), properties.maxBody().toBytes());
         this.bodies =
-                new BodyReader(maxBody, maxBody, LARGEST_AT_ONCE * maxBody, admission::namespace);
+                new BodyReader(
+                        maxBody, heap.usualBodies(), heap.longBodies(), admission::namespace);
     }
 
     @Override
@@ -91,8 +90,8 @@ final class AdmissionServlet extends HttpServlet {
             throws IOException {
         switch (bodies.read(
                 request.getInputStream(),
+                request.getRemoteAddr(),
                 (int) Math.min(Integer.MAX_VALUE, request.getContentLengthLong()),
-                type == WebhookType.Validate ? TREE_WEIGHT : 1,
                 deadline)) {
             case BodyReader.Read.TooLong(byte[] begin) ->
                     refuse(
@@ -108,19 +107,30 @@ final class AdmissionServlet extends HttpServlet {
             }
             case BodyReader.Read.Body body -> {
                 try {
-                    if (slots.acquire(body, deadline)) {
-                        try {
-                            answer(type, body.bytes(), response);
-                        } finally {
-                            slots.release(body);
-                        }
-                    } else {
-                        shed(response);
-                    }
+                    decide(type, body, response, deadline);
                 } finally {
                     bodies.release(body);
                 }
             }
+        }
+    }
+
+    private void decide(
+            WebhookType type,
+            BodyReader.Read.Body body,
+            HttpServletResponse response,
+            long deadline)
+            throws IOException {
+        Optional<ReviewSlots.Slot> slot =
+                slots.acquire(body, ReviewMemory.of(type, body.bytes().length), deadline);
+        if (slot.isEmpty()) {
+            shed(response);
+            return;
+        }
+        try {
+            answer(type, body.bytes(), response);
+        } finally {
+            slot.get().release();
         }
     }
 

@@ -1,19 +1,20 @@
 package io.gpusharing.webhook.http;
 
+import io.gpusharing.webhook.http.RoundRobinSemaphore.Asker;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
 import java.util.Arrays;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
  * Reads bodies into a bounded amount of memory, each by its deadline.
  *
  * <p>Anybody who reaches the port may open connections. So nothing is held for what is announced:
- * only a body whose first {@value #LONG} bytes have come takes memory for the rest, all at once,
- * for of two that wait for more while they hold some neither would get it. A body that trickles in
- * is given up when its time is over.
+ * only a body whose first {@value #FIRST} bytes have come takes memory for the rest, all at once,
+ * for of two that wait for more while they hold some neither would get it. Clients share that
+ * memory, and one that sends slowly leaves some to the others. A body that trickles in is given up
+ * when its time is over.
  *
  * <p>Usual bodies have memory of their own, so that none waits for long ones.
  */
@@ -25,8 +26,8 @@ final class BodyReader {
     /** What is announced as so many times the longest body is not waited for: no review is. */
     private static final int TOO_LONG_TO_COME = 4;
 
-    /** Initial buffer; it doubles as more bytes arrive. */
-    private static final int FIRST = 8 * 1024;
+    /** Bytes of a body that belong to its connection. An API server names the namespace in them. */
+    static final int FIRST = 8 * 1024;
 
     private final int maxBody;
     private final Function<byte[], String> namespaces;
@@ -37,7 +38,7 @@ final class BodyReader {
      * @param maxBody longest body, in bytes
      * @param usual bytes of all usual bodies together
      * @param longOnes bytes of all long bodies together
-     * @param namespaces reads whose body it is from its first {@value #LONG} bytes
+     * @param namespaces reads whose body it is from its first {@value #FIRST} bytes
      */
     BodyReader(int maxBody, int usual, int longOnes, Function<byte[], String> namespaces) {
         this.maxBody = maxBody;
@@ -49,9 +50,9 @@ final class BodyReader {
     private record Memory(int total, RoundRobinSemaphore permits) {
 
         /** Bytes of it that were taken; negative if there was not enough in time. */
-        int take(long bytes, Supplier<String> namespace, long deadline) {
-            int taken = (int) Math.min(total, bytes);
-            return permits.acquire(namespace, taken, deadline) ? taken : -1;
+        int take(int bytes, Asker asker, long deadline) {
+            int taken = Math.min(total, bytes);
+            return permits.acquire(asker, taken, deadline) ? taken : -1;
         }
     }
 
@@ -61,13 +62,12 @@ final class BodyReader {
         /**
          * The whole body, or as much as came before the client hung up.
          *
-         * @param namespace whose turn it takes
+         * @param asker whose turn it takes
          * @param held bytes of memory
          */
         // Handed on once and compared by nobody.
         @SuppressWarnings("ArrayRecordComponent")
-        record Body(byte[] bytes, boolean isLong, Supplier<String> namespace, int held)
-                implements Read {}
+        record Body(byte[] bytes, boolean isLong, Asker asker, int held) implements Read {}
 
         /**
          * It is longer than a body may be.
@@ -86,22 +86,17 @@ final class BodyReader {
     /**
      * Reads a body; what a {@link Read.Body} holds is given back by {@link #release}.
      *
+     * @param client the address of who sends it
      * @param announced its length in bytes; negative if the client did not say
-     * @param weight bytes of memory that a byte of this body will cost
      * @param deadline by {@link System#nanoTime}
      */
-    Read read(InputStream in, int announced, int weight, long deadline) throws IOException {
+    Read read(InputStream in, String client, int announced, long deadline) throws IOException {
         if (announced / TOO_LONG_TO_COME > maxBody) {
             return new Read.TooLong(new byte[0]);
         }
         int most = announced < 0 ? maxBody + 1 : announced;
-        int firstPart = Math.min(most, LONG);
-        byte[] begin = new byte[Math.min(firstPart, FIRST)];
+        byte[] begin = new byte[Math.min(most, FIRST)];
         int length = fill(in, begin, 0, deadline);
-        while (length == begin.length && length < firstPart) {
-            begin = Arrays.copyOf(begin, Math.min(firstPart, 2 * length));
-            length = fill(in, begin, length, deadline);
-        }
         if (length < 0) {
             return new Read.TooLate();
         }
@@ -109,25 +104,26 @@ final class BodyReader {
         if (announced > maxBody) {
             return tooLong(in, head, deadline);
         }
-        boolean isLong = length == LONG && most > LONG;
-        Supplier<String> namespace = namespace(head, isLong);
-        int held =
-                (isLong ? longOnes : usual)
-                        .take((long) (isLong ? most : length) * weight, namespace, deadline);
+        if (length < FIRST) {
+            most = length;
+        }
+        boolean isLong = most > LONG;
+        Asker asker = asker(client, head, most > FIRST);
+        int held = (isLong ? longOnes : usual).take(most, asker, deadline);
         if (held < 0) {
             return new Read.TooLate();
         }
-        var body = new Read.Body(head, isLong, namespace, held);
-        return isLong ? rest(in, body, most, deadline) : body;
+        var body = new Read.Body(head, isLong, asker, held);
+        return most > FIRST ? rest(in, body, most, deadline) : body;
     }
 
-    /** Of a long body it is read at once, so that its first bytes are not kept beside the whole. */
-    private Supplier<String> namespace(byte[] head, boolean isLong) {
-        if (!isLong) {
-            return () -> namespaces.apply(head);
+    /** A longer body's namespace is read at once, so that its begin is not kept beside it all. */
+    private Asker asker(String client, byte[] head, boolean isLonger) {
+        if (!isLonger) {
+            return new Asker(client, () -> namespaces.apply(head));
         }
         String read = namespaces.apply(head);
-        return () -> read;
+        return new Asker(client, () -> read);
     }
 
     private Read rest(InputStream in, Read.Body head, int most, long deadline) throws IOException {
@@ -137,7 +133,7 @@ final class BodyReader {
             int length = fill(in, bytes, head.bytes().length, deadline);
             isRead = length >= 0 && length <= maxBody;
             if (isRead) {
-                return new Read.Body(cut(bytes, length), true, head.namespace(), head.held());
+                return new Read.Body(cut(bytes, length), head.isLong(), head.asker(), head.held());
             }
             if (length < 0) {
                 return new Read.TooLate();
@@ -162,7 +158,7 @@ final class BodyReader {
 
     /** Gives back what a body held. */
     void release(Read.Body body) {
-        (body.isLong() ? longOnes : usual).permits().release(body.held());
+        (body.isLong() ? longOnes : usual).permits().release(body.asker().client(), body.held());
     }
 
     /** Bytes that are there then, fewer than fit if no more came; negative if the time was over. */

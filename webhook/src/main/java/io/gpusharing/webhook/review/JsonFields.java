@@ -143,6 +143,23 @@ final class JsonFields {
         return list;
     }
 
+    /**
+     * A list that has so many entries at most, which are larger in memory than in the document.
+     *
+     * @throws MalformedReviewException if it has more
+     */
+    static <T> @Nullable List<T> list(JsonParser json, int most, Supplier<T> entry) {
+        var count = new int[1];
+        return list(
+                json,
+                () -> {
+                    if (++count[0] > most) {
+                        throw unexpected(json, "one of %d entries at most".formatted(most));
+                    }
+                    return entry.get();
+                });
+    }
+
     /** Where the current token begins; 0 where the parser does not read bytes. */
     static int begin(JsonParser json) {
         return (int) Math.max(0, json.currentTokenLocation().getByteOffset());

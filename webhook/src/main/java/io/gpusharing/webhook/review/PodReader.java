@@ -33,6 +33,9 @@ import tools.jackson.core.JsonToken;
  */
 public final class PodReader {
 
+    /** Far more than a node could run. Kubernetes itself has no limit but that of an object. */
+    private static final int MOST_CONTAINERS = 500;
+
     private final JsonParser json;
     private final byte[] document;
     private final ContainerReader containers;
@@ -166,11 +169,11 @@ public final class PodReader {
             switch (name) {
                 case "containers" -> {
                     once(containers == null, name);
-                    containers = list(json, PodReader.this.containers::read);
+                    containers = list(json, MOST_CONTAINERS, PodReader.this.containers::read);
                 }
                 case "initContainers" -> {
                     once(initContainers == null, name);
-                    initContainers = list(json, PodReader.this.containers::read);
+                    initContainers = list(json, MOST_CONTAINERS, PodReader.this.containers::read);
                 }
                 case "volumes" -> volumes = list(json, PodReader.this::volume);
                 case "priorityClassName" -> priorityClassName = text(json);

@@ -16,6 +16,7 @@ class BodyReaderTest {
 
     private static final int MIB = 1024 * 1024;
 
+    private static final String CLIENT = "10.0.0.1";
     private final BodyReader bodies = new BodyReader(8 * MIB, MIB, 8 * MIB, _ -> "team-a");
 
     @Test
@@ -23,7 +24,7 @@ class BodyReaderTest {
         byte[] sent = bytes(300_000);
 
         for (int declared : new int[] {sent.length, -1}) {
-            Read.Body read = body(bodies.read(in(sent), declared, 1, soon()));
+            Read.Body read = body(readFrom(in(sent), declared, soon()));
             assertThat(read.bytes()).isEqualTo(sent);
             bodies.release(read);
         }
@@ -31,7 +32,7 @@ class BodyReaderTest {
 
     @Test
     void aBodyThatEndsEarlyIsAsShortAsItIs() throws IOException {
-        assertThat(body(bodies.read(in(bytes(10)), 20, 1, soon())).bytes()).hasSize(10);
+        assertThat(body(readFrom(in(bytes(10)), 20, soon())).bytes()).hasSize(10);
     }
 
     @Test
@@ -39,13 +40,13 @@ class BodyReaderTest {
         for (int announced : new int[] {9 * MIB, -1}) {
             InputStream sent = in(bytes(9 * MIB));
 
-            Read read = bodies.read(sent, announced, 1, soon());
+            Read read = readFrom(sent, announced, soon());
 
             assertThat(read).isInstanceOf(Read.TooLong.class);
-            assertThat(((Read.TooLong) read).begin()).isEqualTo(bytes(BodyReader.LONG));
+            assertThat(((Read.TooLong) read).begin()).isEqualTo(bytes(BodyReader.FIRST));
             assertThat(sent.read()).as("the rest").isEqualTo(-1);
         }
-        assertThat(bodies.read(InputStream.nullInputStream(), 40 * MIB, 1, soon()))
+        assertThat(readFrom(InputStream.nullInputStream(), 40 * MIB, soon()))
                 .as("not waited for")
                 .isInstanceOf(Read.TooLong.class);
 
@@ -64,21 +65,20 @@ class BodyReaderTest {
                     @Override
                     public int read(byte[] into, int offset, int length) throws IOException {
                         // Whatever the other one declared, a body of all memory fits beside it.
-                        body(bodies.read(in(bytes(8 * MIB)), 8 * MIB, 1, soon()));
+                        body(readFrom(in(bytes(8 * MIB)), 8 * MIB, soon()));
                         throw new SocketTimeoutException();
                     }
                 };
 
-        assertThat(bodies.read(silent, 8 * MIB, 1, soon())).isEqualTo(new Read.TooLate());
+        assertThat(readFrom(silent, 8 * MIB, soon())).isEqualTo(new Read.TooLate());
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1000, MIB})
     void aSlowBodyIsGivenUpAtTheDeadline(int declared) throws IOException {
-        var trickle = new Trickle(declared == MIB ? BodyReader.LONG : 0);
+        var trickle = new Trickle(declared == MIB ? BodyReader.FIRST : 0);
 
-        assertThat(bodies.read(trickle, declared, 1, System.nanoTime()))
-                .isEqualTo(new Read.TooLate());
+        assertThat(readFrom(trickle, declared, System.nanoTime())).isEqualTo(new Read.TooLate());
         assertThat(everythingIsFree()).isTrue();
     }
 
@@ -107,27 +107,53 @@ class BodyReaderTest {
     @Test
     void aLongBodyThatFindsNoMemoryByItsDeadlineIsTooLateAndAUsualOneHasItsOwn()
             throws IOException {
-        Read.Body first = body(bodies.read(in(bytes(MIB)), MIB, 8, soon()));
+        Read.Body first = body(readFrom(in(bytes(8 * MIB)), 8 * MIB, soon()));
 
-        assertThat(bodies.read(in(bytes(MIB)), MIB, 1, soonAfter(first)))
-                .isEqualTo(new Read.TooLate());
-        assertThat(body(bodies.read(in(bytes(10)), 10, 1, soonAfter(first))).isLong()).isFalse();
+        assertThat(readFrom(in(bytes(MIB)), MIB, soonAfter(first))).isEqualTo(new Read.TooLate());
+        Read usual = readFrom(in(bytes(10)), 10, soonAfter(first));
+        assertThat(body(usual).isLong()).isFalse();
 
         bodies.release(first);
         assertThat(everythingIsFree()).isTrue();
     }
 
     @Test
+    void aClientThatSendsManyLongBodiesLeavesMemoryToAnother() throws IOException {
+        Read read;
+        do {
+            read = readFrom(in(bytes(MIB)), MIB, System.nanoTime() + 100_000_000);
+        } while (read instanceof Read.Body);
+
+        assertThat(bodies.read(in(bytes(MIB)), "10.0.0.2", MIB, soon()))
+                .isInstanceOf(Read.Body.class);
+    }
+
+    @Test
+    void aBodyOfWhichMoreThanItsConnectionHoldsIsAnnouncedWaitsForMemoryBeforeItIsRead()
+            throws IOException {
+        body(readFrom(in(bytes(8 * MIB)), 8 * MIB, soon()));
+        InputStream sent = in(bytes(MIB));
+
+        readFrom(sent, MIB, System.nanoTime() + 1_000_000);
+
+        assertThat(sent.available()).isEqualTo(MIB - BodyReader.FIRST);
+    }
+
+    @Test
     void anAbortedBodyHoldsNoMemoryAfterItsRelease() throws IOException {
-        Read.Body torn = body(bodies.read(in(bytes(MIB)), 2 * MIB, 1, soon()));
+        Read.Body torn = body(readFrom(in(bytes(MIB)), 2 * MIB, soon()));
 
         assertThat(torn.bytes()).hasSize(MIB);
         bodies.release(torn);
         assertThat(everythingIsFree()).isTrue();
     }
 
+    private Read readFrom(InputStream in, int announced, long deadline) throws IOException {
+        return bodies.read(in, CLIENT, announced, deadline);
+    }
+
     private boolean everythingIsFree() throws IOException {
-        Read read = bodies.read(in(bytes(MIB)), MIB, 1000, soon());
+        Read read = readFrom(in(bytes(8 * MIB)), 8 * MIB, soon());
         if (read instanceof Read.Body body) {
             bodies.release(body);
             return true;

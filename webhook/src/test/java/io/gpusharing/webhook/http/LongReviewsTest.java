@@ -33,7 +33,8 @@ class LongReviewsTest {
                             Duration.ofSeconds(30),
                             DataSize.ofBytes(LONGEST),
                             Duration.ZERO,
-                            false));
+                            false),
+                    HeapShares.of(128 << 20));
 
     @Test
     void stalledLongBodiesHoldNoMemoryOfUsualReviews() throws Exception {

@@ -3,43 +3,60 @@ package io.gpusharing.webhook.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.webhook.http.BodyReader.Read.Body;
+import io.gpusharing.webhook.http.ReviewSlots.Slot;
+import io.gpusharing.webhook.http.RoundRobinSemaphore.Asker;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ReviewSlotsTest {
 
-    private static final Body SHORT = new Body(new byte[0], false, () -> "team-a", 0);
-    private static final Body LONG = new Body(new byte[0], true, () -> "team-a", 0);
+    private static final Asker ASKER = new Asker("10.0.0.1", () -> "team-a");
+    private static final Body SHORT = new Body(new byte[0], false, ASKER, 0);
+    private static final Body LONG = new Body(new byte[0], true, ASKER, 0);
 
-    private final ReviewSlots slots = new ReviewSlots(3, 1);
+    private final ReviewSlots slots = new ReviewSlots(4, 1, HeapShares.of(128 << 20));
 
     @Test
     void aLongReviewWaitsForAnotherAndAShortOneForNeither() {
-        assertThat(slots.acquire(LONG, now())).isTrue();
+        assertThat(taken(LONG)).isPresent();
 
-        assertThat(slots.acquire(LONG, now())).isFalse();
-        assertThat(slots.acquire(SHORT, now())).isTrue();
-        assertThat(slots.acquire(SHORT, now())).isTrue();
-        assertThat(slots.acquire(SHORT, now())).isFalse();
+        assertThat(taken(LONG)).isEmpty();
+        assertThat(taken(SHORT)).isPresent();
+        assertThat(taken(SHORT)).isPresent();
     }
 
     @Test
     void aReleasedSlotIsFreeForTheNext() {
-        assertThat(slots.acquire(LONG, now())).isTrue();
-        slots.release(LONG);
+        taken(LONG).orElseThrow().release();
 
-        assertThat(slots.acquire(LONG, now())).isTrue();
+        assertThat(taken(LONG)).isPresent();
     }
 
     @Test
     void aLongReviewThatGetsNoSlotLetsTheNextOneIn() {
-        for (int i = 0; i < 3; i++) {
-            assertThat(slots.acquire(SHORT, now())).isTrue();
+        Slot one = taken(SHORT).orElseThrow();
+        while (taken(SHORT).isPresent()) {
+            // Takes all that its client gets.
         }
-        assertThat(slots.acquire(LONG, now())).isFalse();
+        assertThat(taken(LONG)).isEmpty();
 
-        slots.release(SHORT);
+        one.release();
 
-        assertThat(slots.acquire(LONG, now())).isTrue();
+        assertThat(taken(LONG)).isPresent();
+    }
+
+    @Test
+    void reviewsOfWhichMuchIsMadeWaitForMemory() {
+        Slot one = slots.acquire(SHORT, 8 << 20, now()).orElseThrow();
+        assertThat(slots.acquire(SHORT, 1, now())).isEmpty();
+
+        one.release();
+
+        assertThat(slots.acquire(SHORT, 1, now())).isPresent();
+    }
+
+    private Optional<Slot> taken(Body body) {
+        return slots.acquire(body, 1, now());
     }
 
     private static long now() {

@@ -35,6 +35,16 @@ class ReviewReaderTest {
     private final ReviewReader reader = new ReviewReader("gpu"::equals, _ -> false);
 
     @Test
+    void aPodOfThousandsOfContainersIsRefusedBeforeItFillsTheMemory() {
+        String pod =
+                "\"object\": {\"spec\": {\"containers\": [{}%s]}}".formatted(",{}".repeat(1000));
+
+        assertThatThrownBy(() -> reader.read(review("\"uid\": \"u1\", " + KIND + ", " + pod)))
+                .isInstanceOf(MalformedReviewException.class)
+                .hasMessageContaining("500 entries at most");
+    }
+
+    @Test
     void readsTheFewFieldsThatCount() {
         PodView pod = pod(review("\"uid\": \"u1\", " + KIND + ", " + POD));
 

@@ -77,6 +77,10 @@ final class ReplicaProcess implements AutoCloseable {
         process.destroy();
     }
 
+    boolean isReady() throws InterruptedException {
+        return readiness() == 200;
+    }
+
     /** Whether it has received its termination signal. */
     boolean refusesTraffic() throws InterruptedException {
         return readiness() == 503;
