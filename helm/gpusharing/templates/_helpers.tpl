@@ -146,6 +146,21 @@ so every class that is asked for by its name counts, as every claim does. */}}
     amounts.exists(name, {{ include "gpusharing.cel.isOneOfNames" (fromJsonArray .) }})))
 {{- end }}
 
+{{/* CEL: may this pod hold GPUs? It asks for some, or, whatever it asks for, has our label. Call with (dict "root" $ "pod" "oldObject"). */}}
+{{- define "gpusharing.cel.mayHoldGpus" -}}
+('gpusharing.io/metered' in {{ .pod }}.metadata.?labels.orValue({}) ||
+  {{ include "gpusharing.cel.asksForGpus" . | nindent 2 | trim }})
+{{- end }}
+
+{{/* CEL: does this pod ask for GPUs in any way that admission knows? Called as the one above. */}}
+{{- define "gpusharing.cel.asksForGpus" -}}
+{{- $names := include "gpusharing.gpuResources" .root | fromJsonArray }}
+{{- if .root.Values.gpuDrivers }}{{ $names = concat $names (include "gpusharing.claimedResources" .root | fromJsonArray) }}
+{{- .pod }}.spec.?resourceClaims.orValue([]).size() > 0 ||
+{{ end }}
+{{- include "gpusharing.cel.asksFor" (toJson $names) | replace "object." (printf "%s." .pod) }}
+{{- end }}
+
 {{/* CEL: does one of these users ask, or a member of one of these groups? Takes both as lists. */}}
 {{- define "gpusharing.cel.isOneOf" -}}
 request.userInfo.?username.orValue('') in {{ .users | toJson | replace "\"" "'" }} || request.userInfo.?groups.orValue([]).exists(g, g in {{ .groups | toJson | replace "\"" "'" }})
