@@ -71,6 +71,32 @@ class VerifyTest {
     }
 
     @Test
+    void whatCannotBeReadIsToldAndIsNoFailure() {
+        api.passesOn(
+                LATEST,
+                200,
+                FOUND.formatted(true, "")
+                        .replace(
+                                "\"differences\":[]",
+                                "\"differences\":[],\"unreadable\":[{\"kind\":\"Pod\",\"count\":7,\"some\":[\"team-a/p: why\",\"team-b/q: why\"]}]"),
+                "");
+
+        assertThat(shell.run("verify"))
+                .isEqualTo(
+                        new Answer(
+                                "",
+                                """
+                                Cannot be read now, of kind Pod: 7
+                                  team-a/p: why
+                                  team-b/q: why
+                                  and 5 more
+                                The ledger is sound, verified at 2026-11-27T07:48:00Z, 12m ago: 1234 entries since 2026-11-27T03:00:00Z
+                                """,
+                                0));
+        assertThat(shell.run("verify", "-o", "json").out()).contains("\"count\" : 7");
+    }
+
+    @Test
     void whatWasSoundLastWeekMayNotBeNow() {
         api.passesOn(LATEST, 200, FOUND.formatted(true, "").replace("11-27T07", "11-20T07"), "");
 

@@ -2,11 +2,12 @@ package io.gpusharing.recount;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -14,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -23,32 +26,32 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class AuditLog {
 
-    private static final JsonMapper JSON = JsonMapper.builder().build();
-
-    /** Seconds, of a pod that does not say. */
-    private static final int DEFAULT_GRACE = 30;
+    /** An API server logs what it stores, and that is nested deeper than Jackson would read. */
+    private static final JsonMapper JSON =
+            JsonMapper.builder(
+                            JsonFactory.builder()
+                                    .streamReadConstraints(
+                                            StreamReadConstraints.builder()
+                                                    .maxNestingDepth(Integer.MAX_VALUE)
+                                                    .maxNameLength(Integer.MAX_VALUE)
+                                                    .maxNumberLength(Integer.MAX_VALUE)
+                                                    .maxStringLength(Integer.MAX_VALUE)
+                                                    .build())
+                                    .build())
+                    .build();
 
     private final Map<String, JsonNode> pods = new LinkedHashMap<>();
     private final Map<String, Instant> begins = new HashMap<>();
     private final Map<String, JsonNode> nodes = new HashMap<>();
     private final Map<String, List<JsonNode>> shares = new HashMap<>();
     private final Map<String, String> names = new HashMap<>();
-    private final Map<String, Removal> removals = new HashMap<>();
+    private final Map<String, String> unreadable = new HashMap<>();
+    private final Removals removals = new Removals();
     private final Payers payers = new Payers();
     private final List<Gap> gaps = new ArrayList<>();
     private final List<String> defects = new ArrayList<>();
     private @Nullable Instant first;
     private @Nullable Instant last;
-
-    /** A removal that happened after it was asked for, and before that was answered. */
-    record Removal(Instant asked, Instant answered) {
-
-        /** The second in which it happened; null if that can be either of two. */
-        @Nullable Instant second() {
-            Instant second = answered.truncatedTo(ChronoUnit.SECONDS);
-            return asked.isBefore(second) ? null : second;
-        }
-    }
 
     /** A stretch of time of which the log has no entry. */
     public record Gap(Instant from, Instant to) {
@@ -65,8 +68,10 @@ public final class AuditLog {
      *     leases every few seconds
      */
     public static AuditLog read(Path file, Duration silence) throws IOException {
-        try (BufferedReader reader = Files.newBufferedReader(file)) {
-            return read(reader, silence);
+        // Unlike Files.newBufferedReader this goes on behind bytes that are no text.
+        try (var reader =
+                new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8)) {
+            return read(new BufferedReader(reader), silence);
         }
     }
 
@@ -96,9 +101,14 @@ public final class AuditLog {
         return begins.get(uid);
     }
 
-    /** When an eviction without grace removed a pod; null if none did. */
-    @Nullable Removal removal(String uid) {
-        return removals.get(uid);
+    /** What is wrong with a state of a pod that cannot be read; null if all can. */
+    @Nullable String unreadable(String uid) {
+        return unreadable.get(uid);
+    }
+
+    /** What removed pods without showing it. */
+    Removals removals() {
+        return removals;
     }
 
     /** The last state of a node; null if the log does not show it. */
@@ -148,24 +158,31 @@ public final class AuditLog {
                             : "line %d is no audit event".formatted(number));
             return;
         }
-        String stamp = event.path("stageTimestamp").asString("");
-        Instant at = stamp.isEmpty() ? null : Instant.parse(stamp);
-        if (at != null) {
-            noteTime(at, silence);
+        try {
+            take(event, silence);
+        } catch (RuntimeException e) {
+            defects.add("line %d could not be read: %s".formatted(number, e.getMessage()));
         }
-        if (isDone(event)) {
-            String resource = event.at("/objectRef/resource").asString("");
+    }
+
+    private void take(JsonNode event, Duration silence) {
+        Instant at = Times.read(event.path("stageTimestamp"));
+        if (at == null) {
+            throw new IllegalArgumentException("it has no stageTimestamp");
+        }
+        noteTime(at, silence);
+        String resource = event.at("/objectRef/resource").asString("");
+        int code = event.at("/responseStatus/code").asInt(0);
+        if (isForGood(event) && resource.equals("pods")) {
+            removals.take(event, code, at, this::pod);
+        }
+        if (isForGood(event) && code >= 200 && code < 300) {
             JsonNode answer = event.path("responseObject");
-            if (at != null && event.at("/objectRef/subresource").asString("").equals("eviction")) {
-                noteEviction(event, at);
-            }
-            if (at != null && resource.equals("gpubudgets")) {
+            if (resource.equals("gpubudgets")) {
                 payers.take(event, at);
             }
-            if (answer.has("items")) {
-                answer.path("items").forEach(item -> keep(resource, item));
-            } else {
-                keep(resource, answer);
+            for (JsonNode object : answer.has("items") ? answer.path("items") : List.of(answer)) {
+                keep(resource, object);
             }
         }
     }
@@ -182,33 +199,15 @@ public final class AuditLog {
         }
     }
 
-    private static boolean isDone(JsonNode event) {
-        int code = event.at("/responseStatus/code").asInt(0);
+    private static boolean isForGood(JsonNode event) {
         return event.path("stage").asString("").equals("ResponseComplete")
-                && code >= 200
-                && code < 300
                 && !event.path("requestURI").asString("").contains("dryRun=")
                 && !event.at("/requestObject/dryRun").isArray()
                 && !event.at("/requestObject/deleteOptions/dryRun").isArray();
     }
 
-    /** Without grace it removes the pod, and nothing else shows that: it answers with a status. */
-    private void noteEviction(JsonNode event, Instant at) {
-        String uid =
-                names.get(
-                        event.at("/objectRef/namespace").asString("")
-                                + "/"
-                                + event.at("/objectRef/name").asString(""));
-        JsonNode pod = uid == null ? null : pods.get(uid);
-        if (pod == null) {
-            return;
-        }
-        int own = pod.at("/spec/terminationGracePeriodSeconds").asInt(DEFAULT_GRACE);
-        int grace = event.at("/requestObject/deleteOptions/gracePeriodSeconds").asInt(own);
-        if (grace == 0) {
-            String asked = event.path("requestReceivedTimestamp").asString(at.toString());
-            removals.put(uid, new Removal(Instant.parse(asked), at));
-        }
+    private @Nullable JsonNode pod(String namespace, String name) {
+        return pods.get(names.getOrDefault(namespace + "/" + name, ""));
     }
 
     private void keep(String resource, JsonNode object) {
@@ -224,10 +223,7 @@ public final class AuditLog {
                 if (kind.isEmpty() || kind.equals("Pod")) {
                     pods.merge(uid, object, AuditLog::later);
                     names.put(object.at("/metadata/namespace").asString("") + "/" + name, uid);
-                    Instant begin = begin(object);
-                    if (begin != null) {
-                        begins.merge(uid, begin, AuditLog::earlier);
-                    }
+                    noteBegin(uid, object);
                 }
             }
             case "nodes" -> {
@@ -246,13 +242,22 @@ public final class AuditLog {
         }
     }
 
+    private void noteBegin(String uid, JsonNode pod) {
+        try {
+            Instant begin = begin(pod);
+            if (begin != null) {
+                begins.merge(uid, begin, AuditLog::earlier);
+            }
+        } catch (RuntimeException e) {
+            unreadable.putIfAbsent(uid, String.valueOf(e.getMessage()));
+        }
+    }
+
     /** Not before its creation: of a manifest of its own a kubelet says since when it has that. */
     private static @Nullable Instant begin(JsonNode pod) {
         Instant taken = taken(pod);
-        String created = pod.at("/metadata/creationTimestamp").asString("");
-        return taken == null || created.isEmpty() || !taken.isBefore(Instant.parse(created))
-                ? taken
-                : Instant.parse(created);
+        Instant created = Times.read(pod.at("/metadata/creationTimestamp"));
+        return taken == null || created == null || !taken.isBefore(created) ? taken : created;
     }
 
     /** A kubelet that rejects a pod forgets its conditions, and may write them again afterwards. */
@@ -260,11 +265,13 @@ public final class AuditLog {
         for (JsonNode condition : pod.at("/status/conditions")) {
             if (condition.path("type").asString("").equals("PodScheduled")
                     && condition.path("status").asString("").equals("True")) {
-                return Instant.parse(condition.path("lastTransitionTime").asString());
+                Instant since = Times.read(condition.path("lastTransitionTime"));
+                if (since != null) {
+                    return since;
+                }
             }
         }
-        String started = pod.at("/status/startTime").asString("");
-        return started.isEmpty() ? null : Instant.parse(started);
+        return Times.read(pod.at("/status/startTime"));
     }
 
     private static Instant earlier(Instant one, Instant other) {

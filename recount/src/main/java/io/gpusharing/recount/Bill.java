@@ -1,8 +1,10 @@
 package io.gpusharing.recount;
 
+import io.gpusharing.recount.Removals.Removal;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param held parts of a GPU
  * @param from when it was scheduled
- * @param to when it ended; null while it has not
+ * @param to when it ended; null while it has not. Where the log leaves several seconds, the last
+ * @param removals those of which each may have ended it at a second that the log does not tell
  * @param unknown why it cannot be recounted; null if it can
  */
 public record Bill(
@@ -20,11 +23,17 @@ public record Bill(
         Held held,
         Instant from,
         @Nullable Instant to,
+        List<Removal> removals,
         @Nullable String unknown) {
 
     /** The same, had it ended then. */
     Bill endingAt(@Nullable Instant end) {
-        return new Bill(uid, namespace, name, held, from, end, unknown);
+        return new Bill(uid, namespace, name, held, from, end, List.of(), unknown);
+    }
+
+    /** Whether the log leaves it open that the pod ended at a second. */
+    boolean canEndAt(@Nullable Instant second) {
+        return second != null && removals.stream().anyMatch(it -> it.canBeAt(second));
     }
 
     /**
@@ -66,6 +75,14 @@ public record Bill(
      */
     record Held(BigDecimal compute, BigDecimal memory, BigDecimal of) {
 
+        /** More GPUs than any cluster has; what is above that is somebody's joke. */
+        private static final BigDecimal MOST_GPUS = BigDecimal.valueOf(100_000);
+
         static final Held NOTHING = new Held(BigDecimal.ZERO, BigDecimal.ZERO, BigDecimal.ONE);
+
+        /** Whether no node can have given it. */
+        boolean isAbsurd() {
+            return compute.max(memory).compareTo(of.multiply(MOST_GPUS)) > 0;
+        }
     }
 }

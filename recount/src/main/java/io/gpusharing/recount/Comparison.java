@@ -27,26 +27,6 @@ public record Comparison(
         List<Finding> findings,
         List<String> defects) {
 
-    /**
-     * What the ledger has of a pod in the span.
-     *
-     * @param amount micro-GPU-seconds, what people corrected left out
-     * @param paid who was charged from when to when, without gaps between
-     * @param weight of its GPU model, in millionths
-     * @param byUse whether it was charged by measured use, of which no audit log knows
-     * @param heldUntil when it says the pod ended; null if it has not
-     * @param estimated whether the ledger says itself that the end is an estimate
-     */
-    public record Charged(
-            String namespace,
-            String name,
-            long amount,
-            List<Paid> paid,
-            long weight,
-            boolean byUse,
-            @Nullable Instant heldUntil,
-            boolean estimated) {}
-
     /** What is said of a pod that is not simply equal. */
     public enum Verdict {
         /** Both know it, and they differ. */
@@ -71,10 +51,18 @@ public record Comparison(
             @Nullable Long recount,
             String why) {}
 
-    /** Compares. */
+    /**
+     * Compares.
+     *
+     * @param wholeGpus whether whole {@code nvidia.com/gpu} are charged here
+     */
     public static Comparison of(
-            Map<String, Charged> ledger, AuditLog log, Instant from, Instant to) {
-        Map<String, Bill> bills = Recount.of(log);
+            Map<String, Charged> ledger,
+            AuditLog log,
+            boolean wholeGpus,
+            Instant from,
+            Instant to) {
+        Map<String, Bill> bills = Recount.of(log, wholeGpus, ledger.keySet());
         var uids = new TreeSet<>(ledger.keySet());
         uids.addAll(bills.keySet());
         var findings = new ArrayList<Finding>();
@@ -82,7 +70,7 @@ public record Comparison(
         long paid = 0;
         for (String uid : uids) {
             Charged charged = ledger.get(uid);
-            Finding finding = judge(uid, charged, bills.get(uid), log, from, to);
+            Finding finding = readable(uid, charged, bills.get(uid), log, from, to);
             if (finding != null) {
                 findings.add(finding);
             } else if (charged != null) {
@@ -111,6 +99,33 @@ public record Comparison(
                         .noneMatch(finding -> finding.verdict() == Verdict.NOT_RECOUNTED);
     }
 
+    /** What cannot be calculated of one pod concerns no other. */
+    private static @Nullable Finding readable(
+            String uid,
+            @Nullable Charged charged,
+            @Nullable Bill bill,
+            AuditLog log,
+            Instant from,
+            Instant to) {
+        try {
+            return judge(uid, charged, bill, log, from, to);
+        } catch (ArithmeticException e) {
+            return new Finding(
+                    Verdict.NOT_RECOUNTED,
+                    uid,
+                    name(uid, charged, bill),
+                    charged == null ? 0 : charged.amount(),
+                    null,
+                    "could not be read: its amount is too large");
+        }
+    }
+
+    private static String name(String uid, @Nullable Charged charged, @Nullable Bill bill) {
+        return bill != null
+                ? bill.namespace() + "/" + bill.name()
+                : charged == null ? uid : charged.namespace() + "/" + charged.name();
+    }
+
     private static @Nullable Finding judge(
             String uid,
             @Nullable Charged charged,
@@ -119,10 +134,7 @@ public record Comparison(
             Instant from,
             Instant to) {
         long amount = charged == null ? 0 : charged.amount();
-        String name =
-                bill != null
-                        ? bill.namespace() + "/" + bill.name()
-                        : charged == null ? uid : charged.namespace() + "/" + charged.name();
+        String name = name(uid, charged, bill);
         String unknown = unknown(charged, bill, log, from, to);
         String formula = charged == null ? "Max" : formula(charged, log);
         if (unknown == null && formula == null) {
@@ -141,24 +153,35 @@ public record Comparison(
         }
         long weight = charged == null ? 1_000_000 : charged.weight();
         long recount = bill.amount(formula, weight, from, to);
-        if (recount == amount) {
+        Instant end = charged == null ? null : charged.heldUntil();
+        // An end that is estimated or that the log leaves open excuses no wrong share.
+        boolean sameButEnd =
+                end != null && bill.endingAt(end).amount(formula, weight, from, to) == amount;
+        if (recount == amount || (sameButEnd && bill.canEndAt(end))) {
             return null;
         }
-        // An estimated end excuses no wrong share.
-        boolean estimated =
-                charged != null
-                        && charged.estimated()
-                        && bill.endingAt(charged.heldUntil()).amount(formula, weight, from, to)
-                                == amount;
+        boolean estimated = charged != null && charged.estimated() && sameButEnd;
+        boolean allowed = estimated && charged != null && charged.allows(bill.to());
         return new Finding(
-                estimated ? Verdict.ESTIMATED : Verdict.DIFFERENT,
+                allowed ? Verdict.ESTIMATED : Verdict.DIFFERENT,
                 uid,
                 name,
                 amount,
                 recount,
-                estimated
-                        ? "the ledger marks its end as estimated"
-                        : charged == null ? "the ledger does not know this pod" : "both differ");
+                why(charged, estimated, allowed));
+    }
+
+    private static String why(@Nullable Charged charged, boolean estimated, boolean allowed) {
+        if (charged == null) {
+            return "the ledger does not know this pod";
+        }
+        if (allowed) {
+            return "the ledger marks its end as estimated";
+        }
+        return estimated
+                ? "the ledger marks its end as estimated, by %s at the latest"
+                        .formatted(charged.endBound())
+                : "both differ";
     }
 
     /** What is to be said of who paid for a pod; null for nothing. */

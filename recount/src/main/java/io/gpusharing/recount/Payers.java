@@ -115,13 +115,12 @@ public final class Payers {
         String name = meta.path("name").asString("");
         String uid = meta.path("uid").asString("");
         long generation = meta.path("generation").asLong(0);
-        String creation = meta.path("creationTimestamp").asString("");
+        Instant created = Times.read(meta.path("creationTimestamp"));
         boolean old =
                 all.stream().anyMatch(it -> it.uid().equals(uid) && it.generation() >= generation);
-        if (old || creation.isEmpty()) {
+        if (old || created == null) {
             return;
         }
-        Instant created = Instant.parse(creation);
         boolean first = generation <= 1;
         if (!first && all.stream().noneMatch(it -> it.uid().equals(uid))) {
             unknownBefore.put(name, at);

@@ -1,6 +1,5 @@
 package io.gpusharing.recount;
 
-import io.gpusharing.recount.AuditLog.Removal;
 import io.gpusharing.recount.Bill.Held;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -9,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -16,7 +16,8 @@ import tools.jackson.databind.JsonNode;
  * Computes every pod's bill by the rules of docs/accounting: from PodScheduled to the latest {@code
  * finishedAt} of its own containers, or, where it was removed without a terminal phase, to the
  * later of that and its deletion. Requests by {@code tencent.com/vcuda-*} and whole {@code
- * nvidia.com/gpu} are understood; any other way of asking is named, not guessed.
+ * nvidia.com/gpu} are understood; any other way of asking is named, not guessed, and so is a pod
+ * that cannot be read.
  */
 public final class Recount {
 
@@ -27,12 +28,28 @@ public final class Recount {
 
     private Recount() {}
 
-    /** Bills of all pods that were placed and are ours, by uid. */
-    public static Map<String, Bill> of(AuditLog log) {
+    /**
+     * Bills of all pods that were placed and are ours, by uid: those that ask for fractions, and
+     * those with our label.
+     *
+     * @param wholeGpus whether pods that ask for whole {@code nvidia.com/gpu} are ours without our
+     *     label, too: where they are charged here, and the webhook did not see one
+     */
+    public static Map<String, Bill> of(AuditLog log, boolean wholeGpus) {
+        return of(log, wholeGpus, Set.of());
+    }
+
+    /**
+     * Bills of all pods that were placed and are ours, by uid.
+     *
+     * @param charged those that are ours, however they ask, because the ledger says so
+     */
+    static Map<String, Bill> of(AuditLog log, boolean wholeGpus, Set<String> charged) {
         var bills = new LinkedHashMap<String, Bill>();
         log.pods()
                 .forEach((uid, pod) -> {
-                    Bill bill = bill(pod, log);
+                    boolean known = charged.contains(uid) || isLabelled(pod);
+                    Bill bill = readable(pod, log, known, wholeGpus);
                     if (bill != null) {
                         bills.put(uid, bill);
                     }
@@ -40,157 +57,80 @@ public final class Recount {
         return bills;
     }
 
-    private static @Nullable Bill bill(JsonNode pod, AuditLog log) {
-        Instant from = log.begin(pod.at("/metadata/uid").asString(""));
-        JsonNode spec = pod.path("spec");
-        boolean vcuda = asks(spec, CORE) || asks(spec, MEMORY);
-        boolean metered =
-                pod.at("/metadata/labels")
-                        .path("gpusharing.io/metered")
-                        .asString("")
-                        .equals("true");
-        if (from == null || (!vcuda && !metered)) {
-            return null;
+    /** What cannot be read of one pod, its node's amounts included, concerns no other. */
+    private static @Nullable Bill readable(
+            JsonNode pod, AuditLog log, boolean known, boolean wholeGpus) {
+        String problem = log.unreadable(uid(pod));
+        try {
+            JsonNode spec = pod.path("spec");
+            if (!known && !asksForFractions(spec) && !(wholeGpus && asks(spec, WHOLE))) {
+                return null;
+            }
+            if (problem == null) {
+                Instant from = log.begin(uid(pod));
+                return from == null ? null : bill(pod, from, log);
+            }
+        } catch (RuntimeException e) {
+            problem = e.getMessage();
         }
-        Removal removal = log.removal(pod.at("/metadata/uid").asString(""));
-        Instant end = end(pod, removal);
+        return bill(pod, Lifetime.UNKNOWN, Held.NOTHING, "could not be read: " + problem);
+    }
+
+    private static Bill bill(JsonNode pod, Instant from, AuditLog log) {
+        JsonNode spec = pod.path("spec");
+        var life = Lifetime.of(pod, from, log.removals());
         JsonNode node = log.node(spec.path("nodeName").asString(""));
-        String problem = notRecounted(spec, node, vcuda);
+        String problem = notRecounted(spec, node);
         if (node == null || problem != null) {
-            return bill(pod, from, end, Held.NOTHING, problem);
+            return bill(pod, life, Held.NOTHING, problem);
         }
         JsonNode capacity = node.at("/status/capacity");
         var held =
                 new Held(held(spec, capacity, false), held(spec, capacity, true), oneGpu(capacity));
-        return end == null && removal != null && removal.second() == null
-                ? bill(
-                        pod,
-                        from,
-                        null,
-                        held,
-                        "it was evicted between %s and %s"
-                                .formatted(removal.asked(), removal.answered()))
-                : bill(pod, from, end, held, undated(pod));
+        return held.isAbsurd()
+                ? bill(pod, life, Held.NOTHING, "it asks for more GPUs than any cluster has")
+                : bill(pod, life, held, life.unknown());
     }
 
-    /** Why it is not known what the pod held; null if it is. */
-    private static @Nullable String notRecounted(
-            JsonNode spec, @Nullable JsonNode node, boolean vcuda) {
-        if (node == null) {
-            return "its node is not in the log";
-        }
-        if (!vcuda && !asks(spec, WHOLE)) {
-            return "it asks for GPUs in a way that is not recounted";
-        }
-        String replicas = node.at("/metadata/labels").path(WHOLE + ".replicas").asString("1");
-        if (!vcuda && !replicas.equals("1")) {
-            return "its node shares GPUs by replicas, which are not recounted";
-        }
-        if (spec.path("resourceClaims").size() > 0) {
-            return "it has resource claims, which are not recounted";
-        }
-        return vcuda && gpus(node.at("/status/capacity")).signum() == 0
-                ? "its node shows no GPUs in the log"
-                : null;
-    }
-
-    private static Bill bill(
-            JsonNode pod, Instant from, @Nullable Instant to, Held held, @Nullable String unknown) {
+    private static Bill bill(JsonNode pod, Lifetime life, Held held, @Nullable String unknown) {
         return new Bill(
-                pod.at("/metadata/uid").asString(""),
+                uid(pod),
                 pod.at("/metadata/namespace").asString(""),
                 pod.at("/metadata/name").asString(""),
                 held,
-                from,
-                to,
+                life.from(),
+                life.to(),
+                life.removals(),
                 unknown);
     }
 
-    /** Of a lost node's pods, and of some that their kubelet ended, nobody says when they ended. */
-    private static @Nullable String undated(JsonNode pod) {
-        return terminal(pod) && (finished(pod) == null || untold(pod))
-                ? "nobody saw its containers end"
+    private static String uid(JsonNode pod) {
+        return pod.at("/metadata/uid").asString("");
+    }
+
+    private static boolean isLabelled(JsonNode pod) {
+        return pod.at("/metadata/labels").path("gpusharing.io/metered").asString("").equals("true");
+    }
+
+    /** Why it is not known what the pod held; null if it is. */
+    private static @Nullable String notRecounted(JsonNode spec, @Nullable JsonNode node) {
+        if (node == null) {
+            return "its node is not in the log";
+        }
+        boolean fractions = asksForFractions(spec);
+        if (!fractions && !asks(spec, WHOLE)) {
+            return mayHoldGpus(spec) ? "it asks for GPUs in a way that is not recounted" : null;
+        }
+        String replicas = node.at("/metadata/labels").path(WHOLE + ".replicas").asString("1");
+        if (!fractions && !replicas.equals("1")) {
+            return "its node shares GPUs by replicas, which are not recounted";
+        }
+        if (hasClaims(spec)) {
+            return "it has resource claims, which are not recounted";
+        }
+        return fractions && gpus(node.at("/status/capacity")).signum() == 0
+                ? "its node shows no GPUs in the log"
                 : null;
-    }
-
-    private static boolean untold(JsonNode pod) {
-        for (JsonNode status : own(pod)) {
-            JsonNode terminated = status.at("/state/terminated");
-            if (terminated.isObject()
-                    ? terminated.path("finishedAt").asString("").isEmpty()
-                    : status.at("/state/running").isObject()
-                            || status.at("/lastState/terminated").isObject()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean terminal(JsonNode pod) {
-        String phase = pod.at("/status/phase").asString("");
-        return phase.equals("Succeeded") || phase.equals("Failed");
-    }
-
-    /** The metering sidecar's end counts where no other is known, or where it came much later. */
-    private static @Nullable Instant finished(JsonNode pod) {
-        Instant own = latest(own(pod));
-        Instant all = latest(statuses(pod));
-        return own != null && all != null && all.isBefore(own.plusSeconds(60)) ? own : all;
-    }
-
-    private static @Nullable Instant latest(List<JsonNode> statuses) {
-        Instant latest = null;
-        for (JsonNode status : statuses) {
-            String time = status.at("/state/terminated/finishedAt").asString("");
-            if (!time.isEmpty() && (latest == null || Instant.parse(time).isAfter(latest))) {
-                latest = Instant.parse(time);
-            }
-        }
-        return latest;
-    }
-
-    private static List<JsonNode> statuses(JsonNode pod) {
-        var all = new ArrayList<JsonNode>();
-        for (String list :
-                new String[] {
-                    "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"
-                }) {
-            pod.path("status").path(list).forEach(all::add);
-        }
-        return all;
-    }
-
-    /** All but the metering sidecar, which asks for no GPU itself. */
-    private static List<JsonNode> own(JsonNode pod) {
-        JsonNode name = pod.at("/metadata/annotations").path("gpusharing.io/sidecar");
-        var own = new ArrayList<>(statuses(pod));
-        for (JsonNode container : pod.at("/spec/initContainers")) {
-            if (container.path("name").equals(name)
-                    && container.path("restartPolicy").asString("").equals("Always")) {
-                own.removeIf(status -> status.path("name").equals(name));
-            }
-        }
-        return own;
-    }
-
-    private static @Nullable Instant end(JsonNode pod, @Nullable Removal removal) {
-        Instant finished = finished(pod);
-        if (terminal(pod)) {
-            return finished;
-        }
-        // With no grace left, the deletion is the removal itself.
-        String deletion = pod.at("/metadata/deletionTimestamp").asString("");
-        if (deletion.isEmpty() || pod.at("/metadata/deletionGracePeriodSeconds").asInt(-1) != 0) {
-            return removal == null ? null : later(finished, removal.second());
-        }
-        return later(finished, Instant.parse(deletion));
-    }
-
-    /** The removal, unless a container finished after it; null if the removal's second is. */
-    private static @Nullable Instant later(@Nullable Instant finished, @Nullable Instant removed) {
-        return removed == null || finished == null || finished.isBefore(removed)
-                ? removed
-                : finished;
     }
 
     /**
@@ -217,13 +157,13 @@ public final class Recount {
     private static BigDecimal part(JsonNode container, JsonNode capacity, boolean memory) {
         JsonNode limits = container.at("/resources/limits");
         BigDecimal one = oneGpu(capacity);
-        BigDecimal whole = amount(limits, WHOLE).multiply(one);
-        BigDecimal core = amount(limits, CORE);
+        BigDecimal whole = Amounts.of(limits, WHOLE).multiply(one);
+        BigDecimal core = Amounts.of(limits, CORE);
         if (!memory || core.compareTo(HUNDRED) >= 0) {
             return whole.add(core.multiply(one).divide(HUNDRED));
         }
         return reportsMemory(capacity)
-                ? whole.add(amount(limits, MEMORY).multiply(gpus(capacity)).multiply(HUNDRED))
+                ? whole.add(Amounts.of(limits, MEMORY).multiply(gpus(capacity)).multiply(HUNDRED))
                 : whole;
     }
 
@@ -232,33 +172,43 @@ public final class Recount {
      * rounded; in cores where the node does not say its memory.
      */
     private static BigDecimal oneGpu(JsonNode capacity) {
-        return reportsMemory(capacity) ? amount(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;
+        return reportsMemory(capacity) ? Amounts.of(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;
     }
 
     private static boolean reportsMemory(JsonNode capacity) {
         BigDecimal gpus = gpus(capacity);
-        return gpus.signum() > 0 && amount(capacity, MEMORY).compareTo(gpus) >= 0;
+        return gpus.signum() > 0 && Amounts.of(capacity, MEMORY).compareTo(gpus) >= 0;
     }
 
     private static BigDecimal gpus(JsonNode capacity) {
-        return amount(capacity, CORE).divide(HUNDRED, 0, RoundingMode.DOWN);
+        return Amounts.of(capacity, CORE).divide(HUNDRED, 0, RoundingMode.DOWN);
+    }
+
+    private static boolean asksForFractions(JsonNode spec) {
+        return asks(spec, CORE) || asks(spec, MEMORY);
     }
 
     private static boolean asks(JsonNode spec, String resource) {
-        for (String list : new String[] {"containers", "initContainers"}) {
-            for (JsonNode container : spec.path(list)) {
-                if (amount(container.at("/resources/limits"), resource).signum() > 0) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        return containers(spec).stream()
+                .anyMatch(it -> Amounts.of(it.at("/resources/limits"), resource).signum() > 0);
     }
 
-    private static BigDecimal amount(JsonNode amounts, String resource) {
-        String text = amounts.path(resource).asString("0");
-        return text.endsWith("k")
-                ? new BigDecimal(text.substring(0, text.length() - 1)).scaleByPowerOfTen(3)
-                : new BigDecimal(text);
+    /** By a resource of some domain, or by devices of some driver. */
+    private static boolean mayHoldGpus(JsonNode spec) {
+        return hasClaims(spec)
+                || containers(spec).stream()
+                        .flatMap(it -> it.at("/resources/limits").propertyNames().stream())
+                        .anyMatch(resource -> resource.contains("/"));
+    }
+
+    private static boolean hasClaims(JsonNode spec) {
+        return !spec.path("resourceClaims").isEmpty();
+    }
+
+    private static List<JsonNode> containers(JsonNode spec) {
+        var all = new ArrayList<JsonNode>();
+        spec.path("containers").forEach(all::add);
+        spec.path("initContainers").forEach(all::add);
+        return all;
     }
 }

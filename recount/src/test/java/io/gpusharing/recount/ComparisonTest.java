@@ -5,13 +5,13 @@ import static io.gpusharing.recount.Audited.NODE;
 import static io.gpusharing.recount.Audited.UID;
 import static io.gpusharing.recount.Audited.alive;
 import static io.gpusharing.recount.Audited.budget;
+import static io.gpusharing.recount.Audited.containers;
 import static io.gpusharing.recount.Audited.ended;
 import static io.gpusharing.recount.Audited.log;
 import static io.gpusharing.recount.Audited.naming;
 import static io.gpusharing.recount.Audited.running;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.recount.Comparison.Charged;
 import io.gpusharing.recount.Comparison.Finding;
 import io.gpusharing.recount.Comparison.Verdict;
 import io.gpusharing.recount.Payers.Paid;
@@ -45,11 +45,12 @@ class ComparisonTest {
                 weight,
                 byUse,
                 TEN.plusSeconds(1200),
-                estimated);
+                estimated,
+                null);
     }
 
     private static Comparison compare(Charged charged, AuditLog log) {
-        return Comparison.of(Map.of(UID, charged), log, TEN, ELEVEN);
+        return Comparison.of(Map.of(UID, charged), log, true, TEN, ELEVEN);
     }
 
     private static Finding finding(Comparison comparison) {
@@ -83,8 +84,8 @@ class ComparisonTest {
 
     @Test
     void aPodThatOnlyOneSideHasIsADifference() {
-        Comparison lost = Comparison.of(Map.of(), WHOLE, TEN, ELEVEN);
-        Comparison invented = Comparison.of(Map.of("x", charged(1)), log(NODE), TEN, TEN);
+        Comparison lost = Comparison.of(Map.of(), WHOLE, true, TEN, ELEVEN);
+        Comparison invented = Comparison.of(Map.of("x", charged(1)), log(NODE), true, TEN, TEN);
 
         assertThat(finding(lost).verdict()).isEqualTo(Verdict.DIFFERENT);
         assertThat(finding(lost).recount()).isEqualTo(DUE);
@@ -95,7 +96,7 @@ class ComparisonTest {
     @Test
     void aPodFromBeforeTheLogIsNotCompared() {
         Comparison comparison =
-                Comparison.of(Map.of("x", charged(1)), WHOLE, TEN.minusSeconds(1), ELEVEN);
+                Comparison.of(Map.of("x", charged(1)), WHOLE, true, TEN.minusSeconds(1), ELEVEN);
 
         assertThat(comparison.findings())
                 .filteredOn(it -> it.uid().equals("x"))
@@ -119,6 +120,49 @@ class ComparisonTest {
         assertThat(finding(comparison).verdict()).isEqualTo(Verdict.ESTIMATED);
         assertThat(finding(comparison).recount()).isEqualTo(DUE + 500_000);
         assertThat(comparison.agrees()).isTrue();
+    }
+
+    /** As of a pod that a sweep had found, and the next one did not. */
+    @Test
+    void anEstimatedEndIsNoDifferenceWithinTheBoundThatTheLedgerGives() {
+        Instant estimate = TEN.plusSeconds(1200);
+        AuditLog within = log(NODE, running(HALF), ended(HALF, "10:34:00"), alive("11:00:00"));
+        AuditLog beyond = log(NODE, running(HALF), ended(HALF, "10:36:00"), alive("11:00:00"));
+        var charged =
+                new Charged(
+                        "team-a",
+                        "p",
+                        DUE,
+                        List.of(new Paid("a", TEN, estimate)),
+                        1_000_000,
+                        false,
+                        estimate,
+                        true,
+                        estimate.plusSeconds(900));
+
+        assertThat(finding(compare(charged, within)).verdict()).isEqualTo(Verdict.ESTIMATED);
+        assertThat(finding(compare(charged, beyond)))
+                .extracting(Finding::verdict, Finding::why)
+                .containsExactly(
+                        Verdict.DIFFERENT,
+                        "the ledger marks its end as estimated, by 2026-03-01T10:35:00Z at the latest");
+    }
+
+    @Test
+    void aPodOfWholeGpusThatTheLedgerNeverSawIsADifferenceWhereTheyAreCharged() {
+        String two = containers("\"nvidia.com/gpu\": \"2\"");
+        AuditLog log = log(NODE, running(two), ended(two, "10:00:36"), alive("10:30:00"));
+
+        assertThat(finding(Comparison.of(Map.of(), log, true, TEN, ELEVEN)))
+                .isEqualTo(
+                        new Finding(
+                                Verdict.DIFFERENT,
+                                UID,
+                                "team-a/p",
+                                0,
+                                72_000_000L,
+                                "the ledger does not know this pod"));
+        assertThat(Comparison.of(Map.of(), log, false, TEN, ELEVEN).findings()).isEmpty();
     }
 
     @Test

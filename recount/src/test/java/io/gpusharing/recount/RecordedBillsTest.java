@@ -44,7 +44,8 @@ class RecordedBillsTest {
                 Recount.of(
                                 AuditLog.read(
                                         new BufferedReader(new StringReader(log)),
-                                        Duration.ofHours(3)))
+                                        Duration.ofHours(3)),
+                                false)
                         .get(uid));
     }
 

@@ -31,7 +31,7 @@ class RecordedLivesRecountTest {
                         Duration.ofMinutes(10));
 
         String uid = life.last().pod().at("/metadata/uid").asText();
-        Bill bill = Objects.requireNonNull(Recount.of(log).get(uid), uid);
+        Bill bill = Objects.requireNonNull(Recount.of(log, false).get(uid), uid);
 
         assertThat(bill.from()).isEqualTo(due.begin());
         if (!due.estimated()) {

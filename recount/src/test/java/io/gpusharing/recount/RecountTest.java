@@ -20,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.recount.Bill.Held;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -44,8 +46,8 @@ class RecountTest {
     }
 
     private static Bill bill(AuditLog log) {
-        assertThat(Recount.of(log)).containsOnlyKeys(UID);
-        return Recount.of(log).values().iterator().next();
+        assertThat(Recount.of(log, true)).containsOnlyKeys(UID);
+        return Recount.of(log, true).values().iterator().next();
     }
 
     @Test
@@ -83,52 +85,6 @@ class RecountTest {
                                                 terminated("containerStatuses", "10:00:06")))
                                 .to())
                 .isEqualTo(TEN.plusSeconds(6));
-    }
-
-    /** The answer to an eviction shows no pod, and nothing follows it. */
-    @Test
-    void aPodThatIsEvictedWithoutGraceIsBilledUntilThat() {
-        String evicted = evicted("10:00:05.100000", "10:00:05.200000", 0, "");
-
-        assertThat(bill(NODE, running(HALF), evicted).to()).isEqualTo(TEN.plusSeconds(5));
-        assertThat(bill(NODE, running(HALF), evicted).unknown()).isNull();
-    }
-
-    @Test
-    void anEvictionThatIsNoRemovalIsNoEnd() {
-        assertThat(bill(NODE, running(HALF), evicted("10:00:05", "10:00:05", 30, "")).to())
-                .as("it has grace")
-                .isNull();
-        assertThat(
-                        bill(
-                                        NODE,
-                                        running(HALF),
-                                        evicted(
-                                                "10:00:05",
-                                                "10:00:05",
-                                                0,
-                                                ", \"dryRun\": [\"All\"]"))
-                                .to())
-                .as("it was a trial")
-                .isNull();
-    }
-
-    @Test
-    void theSecondOfAnEvictionIsNotGuessed() {
-        String evicted = evicted("10:00:05.900000", "10:00:06.100000", 0, "");
-
-        assertThat(bill(NODE, running(HALF), evicted).unknown()).contains("evicted between");
-    }
-
-    private static String evicted(String asked, String answered, int grace, String options) {
-        return """
-        {"stage": "ResponseComplete", "requestReceivedTimestamp": "2026-03-01T%sZ",
-         "stageTimestamp": "2026-03-01T%sZ", "requestURI": "/", "verb": "create",
-         "objectRef": {"resource": "pods", "subresource": "eviction", "namespace": "team-a", "name": "p"},
-         "requestObject": {"kind": "Eviction", "deleteOptions": {"gracePeriodSeconds": %d%s}},
-         "responseStatus": {"code": 201}, "responseObject": {"kind": "Status", "status": "Success"}}\
-        """
-                .formatted(asked, answered, grace, options);
     }
 
     @Test
@@ -171,7 +127,34 @@ class RecountTest {
                 .containsExactly(1_000_000L, 1_000_000L, null);
         assertThat(bill(shared, pod("10:00:00", 1, metered, one, "")).unknown())
                 .contains("replicas");
-        assertThat(Recount.of(log(NODE, running(one)))).as("it is not ours").isEmpty();
+        assertThat(Recount.of(log(NODE, running(one)), false))
+                .as("they are not charged here")
+                .isEmpty();
+    }
+
+    @Test
+    void wholeGpusAreBilledWithoutOurLabelToo() {
+        Bill bill = bill(NODE, running(containers("\"nvidia.com/gpu\": \"2\"")));
+
+        assertThat(compute(bill)).isEqualTo(2_000_000);
+        assertThat(bill.unknown()).isNull();
+    }
+
+    @Test
+    void aPodThatAsksForNoGpuIsNotBilledUnlessItIsCharged() {
+        AuditLog cpu = log(NODE, running(containers("\"cpu\": \"9e999\"")));
+        AuditLog otherwise = log(NODE, running(containers("\"aliyun.com/gpu-mem\": \"8\"")));
+
+        assertThat(Recount.of(cpu, true)).isEmpty();
+        assertThat(Recount.of(cpu, true, Set.of(UID)).values())
+                .singleElement()
+                .extracting(RecountTest::compute)
+                .isEqualTo(0L);
+        assertThat(Recount.of(otherwise, true)).isEmpty();
+        assertThat(Recount.of(otherwise, true, Set.of(UID)).values())
+                .singleElement()
+                .extracting(Bill::unknown)
+                .isEqualTo("it asks for GPUs in a way that is not recounted");
     }
 
     @Test
@@ -193,7 +176,7 @@ class RecountTest {
     void aPodThatWasNeverPlacedIsNotBilled() {
         String waiting = running(HALF).replace("\"status\": \"True\"", "\"status\": \"False\"");
 
-        assertThat(Recount.of(log(NODE, waiting))).isEmpty();
+        assertThat(Recount.of(log(NODE, waiting), true)).isEmpty();
     }
 
     @Test
@@ -258,7 +241,7 @@ class RecountTest {
                         BigDecimal.valueOf(compute),
                         BigDecimal.valueOf(memory),
                         BigDecimal.valueOf(1_000_000));
-        var bill = new Bill(UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), null);
+        var bill = new Bill(UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), List.of(), null);
 
         assertThat(bill.amount(formula, weight, TEN.plusSeconds(20), TEN.plusSeconds(60)))
                 .isEqualTo(due);

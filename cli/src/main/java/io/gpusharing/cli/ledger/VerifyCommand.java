@@ -48,6 +48,7 @@ public final class VerifyCommand implements Runnable {
      *
      * @param since what is older was dropped; null if everything is there
      * @param from what is older was verified earlier; null if everything was verified now
+     * @param unreadable what cannot be read now; null if the timekeeper does not say
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Report(
@@ -56,10 +57,14 @@ public final class VerifyCommand implements Runnable {
             @Nullable String from,
             boolean sound,
             long entries,
-            List<Difference> differences) {}
+            List<Difference> differences,
+            @Nullable List<UnreadableKind> unreadable) {}
 
     /** Something that is not as the entries say. */
     record Difference(String kind, String where, String stored, String recomputed) {}
+
+    /** Objects of one kind that the timekeeper cannot read, and the first of them. */
+    record UnreadableKind(String kind, int count, List<String> some) {}
 
     @Override
     public void run() {
@@ -81,6 +86,9 @@ public final class VerifyCommand implements Runnable {
                                 .toList(),
                         Set.of()),
                 report);
+        if (report.unreadable() != null) {
+            report.unreadable().forEach(this::tell);
+        }
         Duration age = age(Instant.parse(report.at()));
         String when = "verified at %s, %s ago".formatted(report.at(), Span.text(age));
         int differences = report.differences().size();
@@ -104,6 +112,16 @@ public final class VerifyCommand implements Runnable {
                                 when,
                                 report.entries(),
                                 report.from() == null ? "" : " since " + report.from()));
+    }
+
+    private void tell(UnreadableKind objects) {
+        int others = objects.count() - objects.some().size();
+        console.note(
+                "Cannot be read now, of kind %s: %d".formatted(objects.kind(), objects.count()));
+        objects.some().forEach(it -> console.note("  " + it));
+        if (others > 0) {
+            console.note("  and %d more".formatted(others));
+        }
     }
 
     private Duration age(Instant at) {

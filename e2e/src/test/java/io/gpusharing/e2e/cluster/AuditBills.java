@@ -25,7 +25,7 @@ public final class AuditBills {
             if (!log.defects().isEmpty()) {
                 throw new IllegalStateException("The audit log: " + log.defects());
             }
-            return Recount.of(log);
+            return Recount.of(log, true);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -14,7 +14,11 @@ public record GpuRequest(int wholeGpus) {
     /** Unknown: nothing can be held to be exclusive. */
     public static final GpuRequest UNKNOWN = new GpuRequest(0);
 
-    private static final Pattern ITEM = Pattern.compile("[^/,]*/([^,=]+)=(\\d{1,9})");
+    private static final Pattern ITEM = Pattern.compile("[^/,]*/([^,=]+)=([^,]*)");
+
+    /** Admission writes whole numbers plainly; what is longer or none, no GPU is the pod's by. */
+    private static final Pattern AMOUNT = Pattern.compile("\\d{1,9}");
+
     private static final int VCUDA_CORES_PER_GPU = 100;
 
     /**
@@ -25,6 +29,9 @@ public record GpuRequest(int wholeGpus) {
         int whole = 0;
         Matcher item = ITEM.matcher(annotation);
         while (item.find()) {
+            if (!AMOUNT.matcher(item.group(2)).matches()) {
+                return UNKNOWN;
+            }
             int amount = Integer.parseInt(item.group(2));
             switch (item.group(1)) {
                 case "nvidia.com/gpu" -> whole += amount;

@@ -2,7 +2,9 @@ package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.aggregated.Table.Column;
+import io.gpusharing.timekeeper.audit.UnreadableKind;
 import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.audit.VerificationRepository;
 import io.swagger.v3.oas.annotations.Hidden;
@@ -24,7 +26,8 @@ import org.springframework.web.server.ResponseStatusException;
 
 /**
  * {@code kubectl get verifications latest}: whether the ledger is sound, as the leader found it
- * last, which it does hourly. Whichever replica is asked says the same.
+ * last, which it does hourly. Whichever replica is asked says the same, but of the objects that
+ * cannot be read: it says which it cannot read now.
  */
 @Hidden
 @RestController
@@ -40,12 +43,15 @@ class Verifications {
                     new Column("Sound", "Whether nothing differs"),
                     new Column("At", "When it began"),
                     new Column("Differences", "What is not as the entries say"),
-                    new Column("Entries", "How many were looked at"));
+                    new Column("Entries", "How many were looked at"),
+                    new Column("Unreadable", "How many objects of the cluster cannot be read now"));
 
     private final VerificationRepository verifications;
+    private final UnreadableObjects unreadable;
 
-    Verifications(VerificationRepository verifications) {
+    Verifications(VerificationRepository verifications, UnreadableObjects unreadable) {
         this.verifications = verifications;
+        this.unreadable = unreadable;
     }
 
     /** What was found. */
@@ -108,6 +114,7 @@ class Verifications {
     private Optional<LedgerVerification> latest() {
         return verifications
                 .read()
+                .map(report -> report.beside(UnreadableKind.of(unreadable.present())))
                 .map(report ->
                         new LedgerVerification(
                                 "LedgerVerification",
@@ -133,6 +140,7 @@ class Verifications {
                 String.valueOf(found.status().sound()),
                 report.at().toString(),
                 String.valueOf(report.differences().size()),
-                String.valueOf(report.entries()));
+                String.valueOf(report.entries()),
+                String.valueOf(report.unreadable().stream().mapToInt(UnreadableKind::count).sum()));
     }
 }

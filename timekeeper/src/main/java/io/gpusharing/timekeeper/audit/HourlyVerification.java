@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -28,6 +29,7 @@ class HourlyVerification extends LeaderTask {
 
     private final Verification verification;
     private final VerificationRepository found;
+    private final UnreadableObjects unreadable;
     private boolean begins;
 
     /** Not a number until the first verification has ended. */
@@ -39,11 +41,13 @@ class HourlyVerification extends LeaderTask {
             MeterRegistry registry,
             Verification verification,
             VerificationRepository found,
+            UnreadableObjects unreadable,
             Leadership leadership,
             Clock clock) {
         super("verification", leadership, clock);
         this.verification = verification;
         this.found = found;
+        this.unreadable = unreadable;
         Gauge.builder("gpusharing.ledger.differences", this, it -> it.differences)
                 .description("What the last verification found; anything but 0 is an alert")
                 .register(registry);
@@ -67,7 +71,7 @@ class HourlyVerification extends LeaderTask {
         try {
             Verification.Report report =
                     found.lastSound().map(verification::runSince).orElseGet(verification::run);
-            found.write(report);
+            found.write(report.beside(UnreadableKind.of(unreadable.present())));
             differences = report.differences().size();
             verifiedAt = report.at().toEpochMilli() / 1e3;
             report.differences()

@@ -1,9 +1,10 @@
 package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.recount.AuditLog;
+import io.gpusharing.recount.Charged;
 import io.gpusharing.recount.Comparison;
-import io.gpusharing.recount.Comparison.Charged;
 import io.gpusharing.recount.Payers.Paid;
+import io.gpusharing.timekeeper.cluster.RequestProperties;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
@@ -42,7 +43,7 @@ class LedgerBills {
                        greatest(posted_until, :from::timestamptz), :to::timestamptz
                   from pod_allocation
                  where cluster = :cluster and held_until is null and posted_until < :to::timestamptz)
-            select s.pod_uid::text as uid, s.namespace, s.name, s.held_until, s.estimated, s.weight,
+            select s.pod_uid::text as uid, s.namespace, s.name, s.held_until, s.estimated, s.end_bound, s.weight,
                    s.use_since is not null as by_use,
                    coalesce(sum(p.amount), 0)::bigint as amount,
                    array_agg(coalesce(p.budget, s.budget)) as budgets,
@@ -53,10 +54,14 @@ class LedgerBills {
              group by s.cluster, s.pod_uid
             """;
 
-    private final ClusterDatabase database;
+    private static final String WHOLE_GPUS = "nvidia.com/gpu";
 
-    LedgerBills(ClusterDatabase database) {
+    private final ClusterDatabase database;
+    private final boolean wholeGpus;
+
+    LedgerBills(ClusterDatabase database, RequestProperties requests) {
         this.database = database;
+        this.wholeGpus = requests.lists(WHOLE_GPUS) && requests.grammars().contains("nvidia");
     }
 
     /** Since when this cluster is metered, or what retention has left of that. */
@@ -79,7 +84,7 @@ class LedgerBills {
     public Comparison against(AuditLog log, Instant from, Instant to) {
         Instant start = meteringStart();
         Instant begin = from.isBefore(start) ? start : from;
-        return Comparison.of(charged(begin, to), log, begin, to);
+        return Comparison.of(charged(begin, to), log, wholeGpus, begin, to);
     }
 
     private Map<String, Charged> charged(Instant from, Instant to) {
@@ -98,7 +103,8 @@ class LedgerBills {
                                     row.getLong("weight"),
                                     row.getBoolean("by_use"),
                                     Timestamps.instantOrNull(row, "held_until"),
-                                    row.getBoolean("estimated")));
+                                    row.getBoolean("estimated"),
+                                    Timestamps.instantOrNull(row, "end_bound")));
                 });
         return charged;
     }

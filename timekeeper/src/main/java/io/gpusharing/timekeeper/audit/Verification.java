@@ -9,6 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +66,7 @@ public class Verification {
      *     posted since; absent if everything was verified
      * @param entries how many charges there are of spans since then
      * @param differences at most a hundred of each kind
+     * @param unreadable objects of the cluster that cannot be read; a sound ledger may have some
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Report(
@@ -72,7 +74,18 @@ public class Verification {
             @Nullable Instant since,
             @Nullable Instant from,
             long entries,
-            List<Difference> differences) {
+            List<Difference> differences,
+            List<UnreadableKind> unreadable) {
+
+        public Report {
+            // What was stored by an earlier version says nothing of that.
+            unreadable = Objects.requireNonNullElse(unreadable, List.of());
+        }
+
+        /** The same, beside these objects. */
+        public Report beside(List<UnreadableKind> objects) {
+            return new Report(at, since, from, entries, differences, objects);
+        }
 
         /** Whether nothing differs. */
         public boolean sound() {
@@ -150,7 +163,12 @@ public class Verification {
                         .query(Long.class)
                         .single();
         return new Report(
-                now(), kept.equals(BEGIN) ? null : kept, from, entries, List.copyOf(differences));
+                now(),
+                kept.equals(BEGIN) ? null : kept,
+                from,
+                entries,
+                List.copyOf(differences),
+                List.of());
     }
 
     private Instant now() {

@@ -67,6 +67,7 @@ public final class VerifyCommand {
                     "--spring.datasource.hikari.initialization-fail-timeout=1");
 
     private final Verification verification;
+    private final VerificationRepository found;
     private final LedgerBills bills;
     private final Clock clock;
     private final InputStream in;
@@ -74,11 +75,13 @@ public final class VerifyCommand {
 
     VerifyCommand(
             Verification verification,
+            VerificationRepository found,
             LedgerBills bills,
             Clock clock,
             InputStream in,
             PrintStream out) {
         this.verification = verification;
+        this.found = found;
         this.bills = bills;
         this.clock = clock;
         this.in = in;
@@ -122,6 +125,7 @@ public final class VerifyCommand {
                         .run(properties.toArray(String[]::new))) {
             return new VerifyCommand(
                             context.getBean(Verification.class),
+                            context.getBean(VerificationRepository.class),
                             context.getBean(LedgerBills.class),
                             context.getBean(Clock.class),
                             in,
@@ -159,12 +163,22 @@ public final class VerifyCommand {
                         out.printf(
                                 "DIFFERENT %s %s: stored %s, recomputed %s%n",
                                 it.kind(), it.where(), it.stored(), it.recomputed()));
+        found.read().ifPresent(this::unreadable);
         out.printf(
                 "%d entries%s, %d differences%n",
                 report.entries(),
                 report.since() == null ? "" : " since " + report.since(),
                 report.differences().size());
         return report.sound() ? EQUAL : DIFFERENT;
+    }
+
+    /** The command itself sees no cluster. */
+    private void unreadable(Verification.Report last) {
+        last.unreadable()
+                .forEach(it ->
+                        out.printf(
+                                "UNREADABLE %s, %d at %s: %s%n",
+                                it.kind(), it.count(), last.at(), String.join("; ", it.some())));
     }
 
     private int compare(String file, Map<String, String> options) {

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.audit;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
 import io.gpusharing.timekeeper.budget.store.PeriodRepository;
 import io.gpusharing.timekeeper.budget.store.TermsRepository;
+import io.gpusharing.timekeeper.cluster.RequestProperties;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.DatabaseConnection;
 import io.gpusharing.timekeeper.ledger.store.UsageRepository;
@@ -16,6 +17,7 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Only what reading the ledger needs: no cluster, no web server, no migration.
@@ -30,7 +32,7 @@ import org.springframework.context.annotation.Import;
     JdbcClientAutoConfiguration.class,
     TransactionAutoConfiguration.class
 })
-@EnableConfigurationProperties(DatabaseConnection.class)
+@EnableConfigurationProperties({DatabaseConnection.class, RequestProperties.class})
 @Import({
     ClusterDatabase.class,
     Verification.class,
@@ -39,12 +41,18 @@ import org.springframework.context.annotation.Import;
     GrantRepository.class,
     TermsRepository.class,
     UsageRepository.class,
-    LedgerBills.class
+    LedgerBills.class,
+    VerificationRepository.class
 })
 class VerifyConfiguration {
 
     @Bean
     Clock clock() {
         return Clock.systemUTC();
+    }
+
+    @Bean
+    JsonMapper json() {
+        return JsonMapper.builder().build();
     }
 }

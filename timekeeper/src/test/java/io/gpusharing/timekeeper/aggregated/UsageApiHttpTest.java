@@ -5,10 +5,12 @@ import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -93,6 +95,8 @@ class UsageApiHttpTest {
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final TestDatabase DATABASE = TestDatabase.create();
 
+    private static final UnreadableObjects UNREADABLE = new UnreadableObjects(object -> {});
+
     private static CertificateAuthority ours;
     private static ServerIdentity served;
     private static ClientAuthority proxies;
@@ -134,6 +138,11 @@ class UsageApiHttpTest {
         @Bean
         Clock clock() {
             return Clock.systemUTC();
+        }
+
+        @Bean
+        UnreadableObjects unreadableObjects() {
+            return UNREADABLE;
         }
 
         @Bean
@@ -482,15 +491,24 @@ class UsageApiHttpTest {
                         """)
                 .query(String.class)
                 .single();
+        var node = new NodeBuilder().withNewMetadata().withName("gpu-1").endMetadata().build();
+        UNREADABLE.handOver(
+                node,
+                it -> {
+                    throw new IllegalArgumentException("why");
+                });
         JsonNode status = answered("admin", API + "/verifications/latest").path("status");
         assertThat(status.path("sound").asBoolean()).isFalse();
         assertThat(status.path("entries").asInt()).isEqualTo(12);
         assertThat(status.at("/differences/0/where").asString()).isEqualTo("a");
+        assertThat(status.path("unreadable").toString())
+                .isEqualTo("[{\"kind\":\"Node\",\"count\":1,\"some\":[\"gpu-1: why\"]}]");
         assertThat(
                         answered("admin", API + "/verifications", "Accept", TABLE)
                                 .at("/rows/0/cells")
                                 .toString())
-                .isEqualTo("[\"latest\",\"false\",\"2026-11-27T08:00:00Z\",\"1\",\"12\"]");
+                .isEqualTo("[\"latest\",\"false\",\"2026-11-27T08:00:00Z\",\"1\",\"12\",\"1\"]");
+        UNREADABLE.forget(node);
     }
 
     @Test

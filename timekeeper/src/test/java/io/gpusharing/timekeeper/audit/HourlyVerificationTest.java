@@ -3,7 +3,10 @@ package io.gpusharing.timekeeper.audit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.ledger.posting.Verifications;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -25,12 +28,14 @@ class HourlyVerificationTest {
     private final SteppingClock clock = new SteppingClock(TEN);
     private final VerificationRepository found =
             new VerificationRepository(database.rows(), JsonMapper.builder().build());
-    private final VerifyController controller = new VerifyController(found, clock);
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
+    private final VerifyController controller = new VerifyController(found, unreadable, clock);
     private final HourlyVerification task =
             new HourlyVerification(
                     registry,
                     Verifications.on(database, List.of()),
                     found,
+                    unreadable,
                     Leadership.alone(),
                     clock);
 
@@ -116,7 +121,41 @@ class HourlyVerificationTest {
         var answer = controller.verify();
         assertThat(answer.getHeaders().getFirst("Age")).isEqualTo("420");
         assertThat(answer.getBody())
-                .isEqualTo(new Verification.Report(last().at(), null, null, 0, List.of()));
+                .isEqualTo(
+                        new Verification.Report(last().at(), null, null, 0, List.of(), List.of()));
+    }
+
+    @Test
+    void whatCannotBeReadIsStoredAsTheLeaderSeesItAndAnsweredAsItIsNow() {
+        Pod first = unread("team-a", "first");
+        unread("team-b", "second");
+        task.work(TEN);
+        unreadable.forget(first);
+
+        assertThat(last().unreadable())
+                .containsExactly(
+                        new UnreadableKind(
+                                "Pod", 2, List.of("team-a/first: why", "team-b/second: why")));
+        assertThat(last().sound()).isTrue();
+        assertThat(controller.verify().getBody())
+                .extracting(Verification.Report::unreadable)
+                .isEqualTo(List.of(new UnreadableKind("Pod", 1, List.of("team-b/second: why"))));
+    }
+
+    private Pod unread(String namespace, String name) {
+        Pod pod =
+                new PodBuilder()
+                        .withNewMetadata()
+                        .withNamespace(namespace)
+                        .withName(name)
+                        .endMetadata()
+                        .build();
+        unreadable.handOver(
+                pod,
+                it -> {
+                    throw new IllegalArgumentException("why");
+                });
+        return pod;
     }
 
     private Verification.Report last() {

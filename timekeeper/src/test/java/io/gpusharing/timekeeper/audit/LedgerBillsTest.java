@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.audit;
 import static io.gpusharing.recount.Audited.HALF;
 import static io.gpusharing.recount.Audited.NODE;
 import static io.gpusharing.recount.Audited.alive;
+import static io.gpusharing.recount.Audited.containers;
 import static io.gpusharing.recount.Audited.ended;
 import static io.gpusharing.recount.Audited.log;
 import static io.gpusharing.recount.Audited.naming;
@@ -12,9 +13,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.recount.AuditLog;
 import io.gpusharing.recount.Audited;
 import io.gpusharing.recount.Comparison;
+import io.gpusharing.recount.Comparison.Verdict;
+import io.gpusharing.timekeeper.cluster.RequestProperties;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,7 +32,14 @@ class LedgerBillsTest {
     private static final AuditLog ENDED =
             log(NODE, running(HALF), ended(HALF, "10:20:00"), alive("10:40:00"));
 
-    private final LedgerBills bills = new LedgerBills(DATABASE.rows());
+    private final LedgerBills bills = of("nvidia.com/gpu", "tencent.com/*");
+
+    private static LedgerBills of(String... resources) {
+        return new LedgerBills(
+                DATABASE.rows(),
+                new RequestProperties(
+                        List.of(resources), List.of("vcuda", "nvidia"), Map.of(), Map.of()));
+    }
 
     @BeforeAll
     static void installed() {
@@ -167,6 +178,38 @@ class LedgerBillsTest {
         DATABASE.jdbc().sql("update charge set budget = 'a'").update();
         DATABASE.jdbc().sql("update pod_allocation set budget = 'b'").update();
         assertThat(bills.against(log, TEN, TEN.plusSeconds(1800)).agrees()).isFalse();
+    }
+
+    /** It came and went between two sweeps. */
+    @Test
+    void aPodOfWholeGpusWithoutOurLabelIsMissedWhereTheyAreCharged() {
+        String two = containers("\"nvidia.com/gpu\": \"2\"");
+        AuditLog log = log(NODE, running(two), ended(two, "10:00:36"), alive("10:40:00"));
+
+        assertThat(bills.against(log, TEN, TEN.plusSeconds(2400)).findings())
+                .singleElement()
+                .satisfies(it -> {
+                    assertThat(it.verdict()).isEqualTo(Verdict.DIFFERENT);
+                    assertThat(it.ledger()).isZero();
+                    assertThat(it.recount()).isEqualTo(72_000_000);
+                });
+        assertThat(of("tencent.com/*").against(log, TEN, TEN.plusSeconds(2400)).findings())
+                .isEmpty();
+    }
+
+    @Test
+    void aPodThatASweepChargedIsComparedWithinTheBoundOfItsEnd() {
+        allocation(20, true);
+        charged(0, 20);
+        DATABASE.jdbc()
+                .sql(
+                        "update pod_allocation set watched = false, estimated = true, end_bound = held_until + interval '15 minutes'")
+                .update();
+        AuditLog within = log(NODE, running(HALF), ended(HALF, "10:34:00"), alive("10:50:00"));
+        AuditLog beyond = log(NODE, running(HALF), ended(HALF, "10:36:00"), alive("10:50:00"));
+
+        assertThat(bills.against(within, TEN, TEN.plusSeconds(3000)).agrees()).isTrue();
+        assertThat(bills.against(beyond, TEN, TEN.plusSeconds(3000)).agrees()).isFalse();
     }
 
     @Test

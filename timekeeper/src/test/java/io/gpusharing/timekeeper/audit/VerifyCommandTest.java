@@ -123,6 +123,23 @@ class VerifyCommandTest {
     }
 
     @Test
+    void whatTheLastHourlyVerificationCouldNotReadIsPrintedAndIsNoDifference() throws Exception {
+        database.jdbc()
+                .sql(
+                        """
+                        insert into verification (cluster, report) values ('default',
+                            '{"at": "2026-03-01T10:30:00Z", "entries": 1, "differences": [],
+                              "unreadable": [{"kind": "Pod", "count": 7, "some": ["team-a/p: why", "team-b/q: why"]}]}')
+                        """)
+                .update();
+
+        assertThat(verify()).as(said()).isEqualTo(VerifyCommand.EQUAL);
+        assertThat(said())
+                .contains("UNREADABLE Pod, 7 at 2026-03-01T10:30:00Z: team-a/p: why; team-b/q: why")
+                .contains("0 differences");
+    }
+
+    @Test
     void aCorruptedRowIsPrintedAndEndsInOne() throws Exception {
         database.jdbc().sql("update charge set amount = amount + 1").update();
 
