@@ -197,6 +197,20 @@ create table budget_terms (
 );
 comment on column budget_terms.allowance is 'micro-GPU-seconds a period; null is unlimited';
 
+-- Who paid for a namespace, and how its rate is found, until the next row of it.
+create table namespace_payer (
+    cluster           text        not null references cluster,
+    namespace         text        not null,
+    since             timestamptz not null,
+    budget            text        not null,
+    formula           text        not null,
+    reference_compute bigint,
+    reference_memory  bigint,
+    by_use            boolean     not null,
+    primary key (cluster, namespace, since)
+);
+comment on column namespace_payer.reference_compute is 'what counts as one GPU; null for a whole GPU';
+
 -- A period as it was opened: its edges are kept, whatever happens to the rule or the time zone.
 create table budget_period (
     cluster      text        not null references cluster,

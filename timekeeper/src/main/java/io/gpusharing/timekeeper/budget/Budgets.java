@@ -7,6 +7,7 @@ import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.Grant;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
+import io.gpusharing.timekeeper.budget.store.PayerRepository;
 import io.gpusharing.timekeeper.budget.store.PeriodRepository;
 import io.gpusharing.timekeeper.budget.store.TermsRepository;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -43,6 +45,7 @@ public class Budgets implements RateSource, LedgerListener {
 
     private final GrantRepository grants;
     private final TermsRepository terms;
+    private final PayerRepository paid;
     private final Clock clock;
     private final PayerTable payers;
     private final Accounts accounts;
@@ -50,7 +53,17 @@ public class Budgets implements RateSource, LedgerListener {
     private final List<Consumer<Set<String>>> listeners = new CopyOnWriteArrayList<>();
     private final Map<String, BudgetState> states = new ConcurrentHashMap<>();
     private volatile boolean settled;
+
+    /** Whether it is known who paid before we started. */
+    private boolean restored;
+
     private volatile Map<String, Fixed> quotas = Map.of();
+
+    /**
+     * The budgets that there were, by the second in which they were seen; until it is their turn.
+     */
+    private final ConcurrentSkipListMap<Instant, Collection<Budget>> seen =
+            new ConcurrentSkipListMap<>();
 
     /** The grants there are: budget by uid; null until they are known. */
     private @Nullable Map<String, String> granted;
@@ -60,10 +73,12 @@ public class Budgets implements RateSource, LedgerListener {
             GrantRepository grants,
             UsageRepository usage,
             TermsRepository terms,
+            PayerRepository paid,
             BudgetProperties properties,
             Clock clock) {
         this.grants = grants;
         this.terms = terms;
+        this.paid = paid;
         this.clock = clock;
         this.payers = new PayerTable(properties);
         this.accounts = new Accounts(periods, grants, usage);
@@ -120,8 +135,23 @@ public class Budgets implements RateSource, LedgerListener {
         listeners.add(listener);
     }
 
+    /**
+     * These budgets exist from now on, as any thread may say. Who pays follows from when that was;
+     * everything else from when they are {@link #known}.
+     */
+    public void seen(Collection<Budget> budgets) {
+        seen.put(now(), List.copyOf(budgets));
+    }
+
     /** These budgets exist from now on. */
     public void known(Collection<Budget> budgets) {
+        if (!restored) {
+            payers.restore(paid.last());
+            restored = true;
+        }
+        for (var next = seen.pollFirstEntry(); next != null; next = seen.pollFirstEntry()) {
+            payers.assign(next.getValue(), next.getKey());
+        }
         payers.assign(budgets, now());
         accounts.retain(budgets.stream().map(Budget::name).collect(Collectors.toSet()));
         budgets.forEach(this::known);
@@ -198,6 +228,12 @@ public class Budgets implements RateSource, LedgerListener {
     }
 
     @Override
+    public @Nullable Instant unsettledSince() {
+        Map.Entry<Instant, Collection<Budget>> first = seen.firstEntry();
+        return first == null ? null : first.getKey();
+    }
+
+    @Override
     public @Nullable Instant cutAfter(String budget, Instant instant) {
         Account account = accounts.get(budget);
         return account == null ? null : account.cutAfter(instant);
@@ -253,6 +289,8 @@ public class Budgets implements RateSource, LedgerListener {
 
     @Override
     public void upToDate(Instant now) {
+        paid.write(payers.unwritten(), now);
+        payers.written();
         // Allocations that were posted up to a step have brought entries before it.
         accounts.replay(now);
         opener.open(now);

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import java.util.Collection;
 import java.util.List;
@@ -19,6 +20,9 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Follows all objects of one kind. After each change that matters, the whole set is handed over in
  * the ledger writer's thread, between two postings; for the first time when the list is complete.
+ *
+ * <p>An object that cannot be read holds up none of the others. It says what it said last; one that
+ * never could be read says nothing.
  *
  * @param <T> an object as the API server stores it
  * @param <V> what is read of it
@@ -49,14 +53,15 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
     public ObjectWatch(
             String plural,
             Informable<T> objects,
+            UnreadableObjects unreadable,
             LedgerWriter writer,
             CompletionStage<Void> prerequisite) {
-        this.informer = new ObjectInformer<>(plural, objects);
+        this.informer = new ObjectInformer<>(plural, objects, unreadable);
         this.writer = writer;
         this.prerequisite = prerequisite;
     }
 
-    /** What an object says; null if that is nothing to us. */
+    /** What an object says; null if that is nothing to us. Throws if it cannot be read. */
     protected abstract @Nullable V read(T object);
 
     /** Whether a change of an object changes nothing for us. */
@@ -66,6 +71,9 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
 
     /** Takes over all that there is now, in the ledger writer's thread. */
     protected abstract void take(Collection<V> all);
+
+    /** Hears of a change at once: the ledger writer may be waiting for the database for long. */
+    protected void note(Collection<V> all) {}
 
     /** Done once all objects were listed and handed to the ledger writer. */
     public CompletionStage<Void> known() {
@@ -90,6 +98,7 @@ public abstract class ObjectWatch<T extends HasMetadata, V>
     /** Hands everything over anew. */
     protected void publish() {
         if (listed) {
+            note(all());
             // The set is read when the work is done, not now: work that has to be tried again must
             // see that what stood in its way has been deleted meanwhile.
             if (!queued.getAndSet(true)) {

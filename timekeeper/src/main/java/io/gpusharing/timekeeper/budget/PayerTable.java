@@ -7,15 +7,18 @@ import io.gpusharing.budget.ShareRule.Reference;
 import io.gpusharing.timekeeper.budget.account.Assignment;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.timekeeper.budget.store.PayerRepository.Paid;
 import io.gpusharing.timekeeper.ledger.Payer;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Who pays for each namespace, and at which rate. */
@@ -27,11 +30,33 @@ final class PayerTable {
     private Assignment assignment = Assignment.NONE;
     private Map<String, Fixed> quotas = Map.of();
 
+    /** Namespaces whose payer is not written down yet. */
+    private final Set<String> unwritten = new HashSet<>();
+
     /** Namespaces whose payer is not the same any more; null if that may be any. */
     private @Nullable Set<String> repriced = new HashSet<>();
 
     PayerTable(BudgetProperties properties) {
         this.properties = properties;
+    }
+
+    /** These paid when that was written down last. */
+    void restore(Map<String, Payer> last) {
+        last.forEach(rates::putIfAbsent);
+    }
+
+    /** Takes what is not written down yet. */
+    List<Paid> unwritten() {
+        return unwritten.stream()
+                .map(namespace -> new Paid(namespace, of(namespace)))
+                // What always held needs no row.
+                .filter(it -> it.payer().since().isAfter(Instant.MIN))
+                .toList();
+    }
+
+    /** Says that all of it is written down. */
+    void written() {
+        unwritten.clear();
     }
 
     /** These budgets exist from now on. */
@@ -44,16 +69,19 @@ final class PayerTable {
             repriced = null;
         }
         assignment = Assignment.of(present);
-        update(now);
+        update(before, now);
     }
 
     /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
     void quotas(Map<String, Fixed> byNamespace, Instant now) {
         quotas = byNamespace;
-        update(now);
+        update(budgets, now);
     }
 
-    private void update(Instant now) {
+    /**
+     * @param known the budgets that there were until now
+     */
+    private void update(Map<String, Budget> known, Instant now) {
         Set<String> namespaces = new HashSet<>(rates.keySet());
         namespaces.addAll(assignment.owners().keySet());
         for (String namespace : namespaces) {
@@ -62,10 +90,11 @@ final class PayerTable {
             Budget owner = assignment.owners().get(namespace);
             Payer after =
                     owner == null
-                            ? unnamed(namespace).after(before, now)
-                            : payer(owner, namespace, before, first, now);
+                            ? unnamed(namespace).after(before, changed(before, null, known, now))
+                            : payer(owner, namespace, before, first, known, now);
             if (first || !before.sameTerms(after)) {
                 rates.put(namespace, after);
+                unwritten.add(namespace);
                 if (repriced != null) {
                     repriced.add(namespace);
                 }
@@ -89,18 +118,51 @@ final class PayerTable {
                 .collect(Collectors.toSet());
     }
 
-    /** What a budget charges begins with its creation; a later edit begins when it is seen. */
-    private Payer payer(Budget owner, String namespace, Payer before, boolean first, Instant now) {
+    /**
+     * What a budget charges begins with its creation, and a later edit when the API server says
+     * that it was made, or else when it is seen.
+     */
+    private Payer payer(
+            Budget owner,
+            String namespace,
+            Payer before,
+            boolean first,
+            Map<String, Budget> known,
+            Instant now) {
         var payer =
                 new Payer(
                         owner.name(),
                         RateRule.of(owner.spec().share(), quotas.get(namespace)),
                         owner.spec().chargeBy() == ChargeBy.Utilization,
-                        first ? owner.created() : now,
+                        first ? owner.created() : changed(before, owner, known, now),
                         before);
         // Whether an edit brought the namespace, nobody can say who saw none: pods that come are
         // charged from the creation on, those that somebody else has paid for from now on.
         return first && owner.generation() > 1 ? payer.after(payer, now) : payer;
+    }
+
+    /**
+     * When a payer gave way to another: the API server says when a budget was created or edited. It
+     * keeps nothing of one that was deleted; that is when it was missed.
+     */
+    private Instant changed(
+            Payer before, @Nullable Budget owner, Map<String, Budget> known, Instant now) {
+        return Stream.concat(
+                        Stream.ofNullable(owner), Stream.ofNullable(budgets.get(before.budget())))
+                .flatMap(budget -> written(budget, known.get(budget.name())))
+                .filter(instant -> instant.isAfter(before.since()) && !instant.isAfter(now))
+                .min(Comparator.naturalOrder())
+                .orElse(now);
+    }
+
+    /** When a budget was created or edited, if that is news. */
+    private static Stream<Instant> written(Budget budget, @Nullable Budget known) {
+        if (known == null || !known.uid().equals(budget.uid())) {
+            return Stream.concat(Stream.of(budget.created()), Stream.ofNullable(budget.edited()));
+        }
+        return known.generation() == budget.generation()
+                ? Stream.empty()
+                : Stream.ofNullable(budget.edited());
     }
 
     /** The payer of a namespace now, with those before it. */

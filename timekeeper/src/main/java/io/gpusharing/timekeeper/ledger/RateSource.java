@@ -16,6 +16,12 @@ public interface RateSource {
     @Nullable Set<String> repriced();
 
     /**
+     * When who pays has begun to change in ways that {@link #of} does not say yet; null if it has
+     * not.
+     */
+    @Nullable Instant unsettledSince();
+
+    /**
      * The first instant after {@code instant} at which the budget's entries are cut, because a
      * period ends or a credit begins or expires; null if there is none.
      */

@@ -9,6 +9,7 @@ import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
 import io.gpusharing.budget.GpuBudgetSpec.Rollover;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.ShareRule.Formula;
 import io.gpusharing.budget.ShareRule.Reference;
@@ -17,6 +18,7 @@ import io.gpusharing.timekeeper.audit.Recomputation;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.Grant;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
+import io.gpusharing.timekeeper.budget.store.PayerRepository;
 import io.gpusharing.timekeeper.budget.store.PeriodRepository;
 import io.gpusharing.timekeeper.budget.store.TermsRepository;
 import io.gpusharing.timekeeper.database.Snapshot;
@@ -48,6 +50,7 @@ public final class TestBudgets {
                 new GrantRepository(database.rows()),
                 new UsageRepository(database.rows()),
                 new TermsRepository(database.rows(), clock),
+                new PayerRepository(database.rows()),
                 new BudgetProperties(
                         BudgetProperties.UnnamedNamespaces.valueOf(unnamed),
                         "100",
@@ -84,6 +87,11 @@ public final class TestBudgets {
         budgets.known(written.stream().map(Written::budget).toList());
     }
 
+    /** These budgets exist now, and the ledger writer is busy. */
+    public static void seen(Budgets budgets, List<Written> written) {
+        budgets.seen(written.stream().map(Written::budget).toList());
+    }
+
     /** These grants exist now. */
     public static void grant(Budgets budgets, List<Given> given) {
         budgets.granted(given.stream().map(Given::grant).toList());
@@ -114,12 +122,39 @@ public final class TestBudgets {
         }
     }
 
-    /** What an administrator wrote. */
+    /**
+     * What an administrator wrote.
+     *
+     * @param at when, if the API server says so
+     */
     public record Written(
-            String name, Instant created, long generation, GpuBudgetSpec spec, boolean byDefault) {
+            String name,
+            Instant created,
+            long generation,
+            GpuBudgetSpec spec,
+            boolean byDefault,
+            @Nullable Instant at) {
+
+        public Written(
+                String name,
+                Instant created,
+                long generation,
+                GpuBudgetSpec spec,
+                boolean byDefault) {
+            this(name, created, generation, spec, byDefault, null);
+        }
 
         public Budget budget() {
-            return new Budget(name, "uid-" + name, generation, created, spec, byDefault, null);
+            return new Budget(
+                    name,
+                    "uid-" + name,
+                    generation,
+                    created,
+                    at,
+                    spec,
+                    byDefault,
+                    null,
+                    InvalidSpec.of(spec).orElse(null));
         }
 
         /** Its periods are cut so. */
@@ -138,6 +173,11 @@ public final class TestBudgets {
         /** It was edited before, so this is its generation now. */
         public Written ofGeneration(long number) {
             return new Written(name, created, number, spec, byDefault);
+        }
+
+        /** Its spec was written then. */
+        public Written writtenAt(Instant instant) {
+            return new Written(name, created, generation, spec, byDefault, instant);
         }
 
         /** It charges by measured use. */

@@ -1,5 +1,7 @@
 package io.gpusharing.timekeeper.budget.account;
 
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
@@ -9,6 +11,7 @@ import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.kubernetes.GpuBudget;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -22,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * for the same namespaces: their use is counted, by what can be understood of it, and no other
  * budget is affected.
  *
+ * @param edited when its spec was written last, by the API server's clock, or a label since; null
+ *     if that is not known
  * @param byDefault whether we made it ourselves, for namespaces that no other budget names
  * @param published status in the cluster when it was read; null if there was none
  * @param invalidSpec why the written spec is not the one that counts; null if it is
@@ -31,6 +36,7 @@ public record Budget(
         String uid,
         long generation,
         Instant created,
+        @Nullable Instant edited,
         GpuBudgetSpec spec,
         boolean byDefault,
         @Nullable GpuBudgetStatus published,
@@ -61,6 +67,7 @@ public record Budget(
                 uid,
                 generation,
                 created,
+                null,
                 written,
                 byDefault,
                 published,
@@ -107,6 +114,7 @@ public record Budget(
                 uid,
                 generation,
                 created,
+                edited,
                 // It may be the period itself with which nobody can compute.
                 unlimited(spec, GpuBudgetSpec.monthly(List.of(), null).period(), spec.share()),
                 byDefault,
@@ -123,10 +131,21 @@ public record Budget(
                 meta.getName(),
                 meta.getUid(),
                 meta.getGeneration() == null ? 0 : meta.getGeneration(),
-                Instant.parse(meta.getCreationTimestamp()),
+                ApiTime.read(meta.getCreationTimestamp()),
+                edited(meta.getManagedFields()),
                 object.getSpec(),
                 meta.getLabels() != null && "true".equals(meta.getLabels().get(MADE_BY_US)),
-                object.getStatus());
+                object.getStatus(),
+                InvalidSpec.of(object.getSpec()).orElse(null));
+    }
+
+    /** The status has entries of its own, with the name of its subresource. */
+    private static @Nullable Instant edited(List<ManagedFieldsEntry> writers) {
+        return writers.stream()
+                .filter(writer -> writer.getSubresource() == null && writer.getTime() != null)
+                .map(writer -> ApiTime.read(writer.getTime()))
+                .max(Comparator.naturalOrder())
+                .orElse(null);
     }
 
     /**
@@ -163,9 +182,15 @@ public record Budget(
         if (published == null || published.exhaustedAt() == null || published.period() == null) {
             return asOf;
         }
-        Instant exhaustedAt = Instant.parse(published.exhaustedAt());
-        boolean ofThisPeriod = !exhaustedAt.isBefore(period.start()) && !exhaustedAt.isAfter(asOf);
-        return ofThisPeriod ? exhaustedAt : asOf;
+        try {
+            Instant exhaustedAt = ApiTime.read(published.exhaustedAt());
+            boolean ofThisPeriod =
+                    !exhaustedAt.isBefore(period.start()) && !exhaustedAt.isAfter(asOf);
+            return ofThisPeriod ? exhaustedAt : asOf;
+        } catch (DateTimeException e) {
+            // Somebody else's words in our status; they make no account unlimited.
+            return asOf;
+        }
     }
 
     /** Whether both give the same in the same periods. */

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.budget.status;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
 import io.gpusharing.timekeeper.budget.account.Budget;
@@ -16,6 +17,9 @@ import org.springframework.stereotype.Component;
  * Follows the {@code GpuBudget} objects. Nothing is posted before they are known, nor before the
  * quotas that they may refer to and the grants that add to them: whoever closed a period without
  * one would write down a debt that nobody has.
+ *
+ * <p>A spec that makes no sense is read as one without a limit. A budget that cannot be read even
+ * so goes on as it was: without it its pods would be charged to nobody.
  */
 @Component
 public final class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
@@ -25,12 +29,14 @@ public final class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
     public BudgetWatch(
             KubernetesClient client,
             Budgets budgets,
+            UnreadableObjects unreadable,
             LedgerWriter writer,
             QuotaWatch quotas,
             GrantWatch grants) {
         super(
                 "gpubudgets",
                 client.resources(GpuBudget.class),
+                unreadable,
                 writer,
                 quotas.known().runAfterBoth(grants.known(), () -> {}));
         this.budgets = budgets;
@@ -46,6 +52,11 @@ public final class BudgetWatch extends ObjectWatch<GpuBudget, Budget> {
     @Override
     protected boolean same(Budget before, Budget after) {
         return before.sameAs(after);
+    }
+
+    @Override
+    protected void note(Collection<Budget> all) {
+        budgets.seen(all);
     }
 
     @Override

@@ -76,13 +76,18 @@ final class DuePostings {
         return sooner(sooner(hour, mark), sooner(vanished.nextDue(), listener.nextDue()));
     }
 
-    /** Posts what is due. */
-    void post() {
+    /**
+     * Posts what is due.
+     *
+     * @param unsettled from when on it is not known who pays; null if it is
+     */
+    void post(@Nullable Instant unsettled) {
         if (!pods.listed()) {
             return;
         }
         Instant now = clock.instant();
-        Instant closing = now.minus(properties.hourCloses());
+        Instant past = now.minus(properties.hourCloses());
+        Instant closing = unsettled == null || unsettled.isAfter(past) ? past : unsettled;
         Instant hour = closing.truncatedTo(ChronoUnit.HOURS);
         Instant mark = lastMark(closing);
         PostingBuilder builder = allocations.builder();

@@ -197,7 +197,7 @@ final class PodTracker {
                 if (allocation == null) {
                     // What it holds by claims is frozen here, so all of them are waited for.
                     if (pod.claimed().complete()) {
-                        begin(builder, pod, open.begin(), watched);
+                        begin(builder, pod, open.begin(), Instant.MAX, watched);
                     }
                 } else if (!allocation.open()) {
                     builder.reopen(allocation);
@@ -207,7 +207,7 @@ final class PodTracker {
             case AllocationInterval.Ended ended -> {
                 PodAllocation allocation = builder.allocation(pod.uid());
                 if (allocation == null) {
-                    allocation = begin(builder, pod, ended.begin(), watched);
+                    allocation = begin(builder, pod, ended.begin(), ended.to(), watched);
                 }
                 if (allocation != null && !isSettled(allocation, ended)) {
                     allocations.end(builder, allocation, ended);
@@ -234,7 +234,7 @@ final class PodTracker {
 
     /** Null for a pod that carries our label but asks for no GPU. */
     private @Nullable PodAllocation begin(
-            PostingBuilder builder, PodFacts pod, Begin begin, boolean watched) {
+            PostingBuilder builder, PodFacts pod, Begin begin, Instant until, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
         BoundShare held = pod.held(facts, grammars).orElse(null);
@@ -242,7 +242,8 @@ final class PodTracker {
             return null;
         }
         Weight weight = weights.at(begin.at(), facts);
-        PodAllocation allocation = builder.begin(pod, node, begin, held, facts, weight, watched);
+        PodAllocation allocation =
+                builder.begin(pod, node, begin, until, held, facts, weight, watched);
         for (ClaimAllocation allocated : pod.claimed().shared()) {
             claims.join(builder, allocation, allocated, begin, facts, weight);
         }

@@ -75,17 +75,22 @@ public final class PostingBuilder {
         return drafted != null ? drafted : committed.apply(uid);
     }
 
-    /** A pod begins to hold its share, which is frozen here. */
+    /**
+     * A pod begins to hold its share, which is frozen here.
+     *
+     * @param until its end, if that is known already: who paid from then on did not for this pod
+     */
     PodAllocation begin(
             PodFacts pod,
             String node,
             Begin begin,
+            Instant until,
             BoundShare held,
             NodeFacts facts,
             Weight weight,
             boolean watched) {
         var identity = new Identity(pod.uid(), pod.namespace(), pod.name(), pod.owner(), node);
-        return begin(identity, begin, held, facts, weight, watched, false);
+        return begin(identity, begin, until, held, facts, weight, watched, false);
     }
 
     /** A first pod begins to hold what was allocated to a claim. */
@@ -104,7 +109,7 @@ public final class PostingBuilder {
                         new Owner("ResourceClaim", allocated.claim(), ""),
                         holder.node());
         BoundShare held = PodFacts.limited(allocated.share());
-        return begin(identity, begin, held, facts, weight, false, true);
+        return begin(identity, begin, Instant.MAX, held, facts, weight, false, true);
     }
 
     private record Identity(
@@ -113,6 +118,7 @@ public final class PostingBuilder {
     private PodAllocation begin(
             Identity of,
             Begin begin,
+            Instant until,
             BoundShare held,
             NodeFacts facts,
             Weight weight,
@@ -138,6 +144,9 @@ public final class PostingBuilder {
                         null,
                         new Metering(watched, shared, null));
         for (Payer payer : history(of.namespace(), start)) {
+            if (payer.since().isAfter(start) && !payer.since().isBefore(until)) {
+                break;
+            }
             allocation = charger.charge(allocation, payer.since());
             // Nothing was measured yet of an allocation that begins.
             allocation = on(payer, allocation, allocation.priced(payer.rule(), facts), null);

@@ -110,7 +110,7 @@ public class PostingRound {
         while (!pending.isEmpty()) {
             if (pending.getFirst() instanceof Task(Runnable work)) {
                 // What has ended by now ended by the rules that held until now.
-                due.post();
+                due.post(rates.unsettledSince());
                 work.run();
                 initialized = true;
                 noteRepriced();
@@ -126,7 +126,7 @@ public class PostingRound {
             }
             reprice();
         }
-        due.post();
+        due.post(rates.unsettledSince());
     }
 
     /**

@@ -9,6 +9,7 @@ import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import io.gpusharing.timekeeper.ledger.RateSource;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,9 @@ import java.util.stream.Stream;
  * budget may pay, or at another rate, or by measured use.
  */
 final class Repricing {
+
+    /** More changes of one namespace than an outage sees. */
+    private static final int MOST_STEPS = 1_000;
 
     private final OpenAllocations allocations;
     private final RateSource rates;
@@ -49,11 +53,19 @@ final class Repricing {
      *     that were changed while nobody ran
      */
     void reprice(Collection<PodAllocation> open, Instant now) {
-        List<Change> changes =
-                open.stream().flatMap(allocation -> change(allocation, now)).toList();
-        if (changes.isEmpty()) {
-            return;
+        List<Change> changes = changes(open, now);
+        // Terms may have changed more than once while the database was away.
+        for (int step = 0; !changes.isEmpty() && step < MOST_STEPS; step++) {
+            reprice(changes, now);
+            changes = changes(changes.stream().map(this::committed).toList(), now);
         }
+    }
+
+    private List<Change> changes(Collection<PodAllocation> of, Instant now) {
+        return of.stream().flatMap(allocation -> change(allocation, now)).toList();
+    }
+
+    private void reprice(List<Change> changes, Instant now) {
         PostingBuilder old = allocations.builder();
         changes.forEach(it -> old.chargeUntil(committed(it), it.since()));
         allocations.commit(old);
@@ -76,8 +88,33 @@ final class Repricing {
         allocations.commit(builder);
     }
 
+    /** The next change of an allocation's terms. */
     private Stream<Change> change(PodAllocation allocation, Instant now) {
+        return toCome(allocation).stream()
+                .flatMap(payer -> change(allocation, payer, now))
+                .limit(1);
+    }
+
+    /**
+     * Who pays, or paid, from where the allocation is posted on; oldest first, at least who pays
+     * now.
+     */
+    private List<Payer> toCome(PodAllocation allocation) {
+        var payers = new ArrayDeque<Payer>();
         Payer payer = rates.of(allocation.namespace());
+        payers.add(payer);
+        while (payer.since().isAfter(allocation.postedUntil())) {
+            payer = payer.previous();
+            payers.addFirst(payer);
+        }
+        // Its beginning is charged already, to whom it was known to be due.
+        if (payers.size() > 1 && payer.since().isBefore(allocation.postedUntil())) {
+            payers.removeFirst();
+        }
+        return List.copyOf(payers);
+    }
+
+    private Stream<Change> change(PodAllocation allocation, Payer payer, Instant now) {
         NodeFacts node = view.node(allocation.node()).orElse(NodeFacts.UNKNOWN);
         Price price = allocation.priced(payer.rule(), node);
         boolean same =

@@ -35,8 +35,10 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -164,6 +166,7 @@ public final class TestLedger {
         post(
                 new PodEvent.Listed(
                         present.values().stream().map(Pods::facts).toList(),
+                        Set.of(),
                         Integer.toString(version),
                         true,
                         clock.instant()));
@@ -201,6 +204,7 @@ public final class TestLedger {
         post(
                 new PodEvent.Listed(
                         present.values().stream().map(Pods::facts).toList(),
+                        Set.of(),
                         Integer.toString(++version),
                         false,
                         clock.instant()));
@@ -225,6 +229,13 @@ public final class TestLedger {
     public void exist(Written... now) {
         written = List.of(now);
         post(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
+    }
+
+    /** Administrators change the budgets to these while the database is away. */
+    void existUnposted(Written... now) {
+        written = List.of(now);
+        TestBudgets.seen(budgets, written);
+        waiting.add(new LedgerInput.Task(() -> TestBudgets.exist(budgets, written)));
     }
 
     /** The grants that exist now. */
@@ -257,7 +268,29 @@ public final class TestLedger {
 
     /** What a sweep over all pods finds: these, which do not carry our label. */
     public void sweepFinds(Pods... pods) {
-        post(new PodEvent.Resync(Stream.of(pods).map(Pods::facts).toList(), clock.instant()));
+        sweepFindsBesideUnread(Set.of(), pods);
+    }
+
+    /** The same, with others that cannot be read. */
+    void sweepFindsBesideUnread(Set<UUID> unread, Pods... pods) {
+        post(
+                new PodEvent.Resync(
+                        Stream.of(pods).map(Pods::facts).toList(), unread, clock.instant()));
+    }
+
+    /** A list of the pods that exist now, of which these cannot be read. */
+    void listedUnread(boolean resuming, Pods... unread) {
+        Set<UUID> uids = Stream.of(unread).map(Pods::uid).collect(Collectors.toSet());
+        post(
+                new PodEvent.Listed(
+                        present.values().stream()
+                                .filter(pod -> !uids.contains(pod.uid()))
+                                .map(Pods::facts)
+                                .toList(),
+                        uids,
+                        Integer.toString(++version),
+                        resuming,
+                        clock.instant()));
     }
 
     /**
