@@ -1,5 +1,6 @@
 package io.gpusharing.budget;
 
+import io.gpusharing.ApiTime;
 import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
@@ -53,7 +54,7 @@ public record PublishedBudget(
         if (status == null || status.asOf() == null) {
             return GpuTime.ZERO;
         }
-        Instant asOf = Instant.parse(status.asOf());
+        Instant asOf = ApiTime.read(status.asOf());
         Instant to = now.isBefore(asOf) ? asOf : now;
         long rate = status.rate() == null ? 0 : status.rate();
         Instant end = end();
@@ -69,7 +70,7 @@ public record PublishedBudget(
     private @Nullable Instant end() {
         return status == null || status.period() == null || status.period().end() == null
                 ? null
-                : Instant.parse(status.period().end());
+                : ApiTime.read(status.period().end());
     }
 
     private boolean understood() {
@@ -85,7 +86,7 @@ public record PublishedBudget(
         if (status == null || status.asOf() == null || status.remaining() == null) {
             return BudgetLine.unused(created, terms);
         }
-        Instant asOf = Instant.parse(status.asOf());
+        Instant asOf = ApiTime.read(status.asOf());
         List<Credit> credits =
                 status.credits() == null
                         ? List.of()
@@ -108,7 +109,7 @@ public record PublishedBudget(
         return new Credit(
                 entry.source(),
                 new GpuTime(entry.remaining()),
-                Instant.parse(entry.from()),
-                entry.until() == null ? null : Instant.parse(entry.until()));
+                ApiTime.read(entry.from()),
+                entry.until() == null ? null : ApiTime.read(entry.until()));
     }
 }

@@ -19,6 +19,11 @@ public record Amounts(Map<String, BigDecimal> byResource) {
     /** Every pod takes one of its node's pod slots. */
     private static final Amounts POD_SLOT = new Amounts(Map.of("pods", BigDecimal.ONE));
 
+    /** More units than any node has. */
+    static final long MANY = 1_000_000_000;
+
+    private static final BigDecimal MOST = BigDecimal.valueOf(MANY);
+
     public Amounts {
         byResource = Map.copyOf(byResource);
     }
@@ -72,6 +77,18 @@ public record Amounts(Map<String, BigDecimal> byResource) {
 
     public BigDecimal of(String resource) {
         return byResource.getOrDefault(resource, BigDecimal.ZERO);
+    }
+
+    /**
+     * Whole units of a resource, never negative. Where somebody has written more than {@link #MANY}
+     * they are as many: sums must not overflow.
+     */
+    long units(String resource) {
+        return units(of(resource));
+    }
+
+    static long units(BigDecimal amount) {
+        return amount.min(MOST).max(BigDecimal.ZERO).longValue();
     }
 
     /** Whether everything that is asked for here is free there; nothing else matters. */

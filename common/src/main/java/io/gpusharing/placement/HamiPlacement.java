@@ -125,11 +125,11 @@ final class HamiPlacement {
     /** What a container asks of physical GPUs. */
     static GpuAsk ask(ContainerRequest container) {
         Amounts limits = Amounts.of(container.limits());
-        long memory = limits.of(MEMORY).longValue();
-        int percent = limits.of(MEMORY_PERCENTAGE).intValue();
-        long cores = limits.of(CORES).longValue();
+        long memory = limits.units(MEMORY);
+        int percent = (int) limits.units(MEMORY_PERCENTAGE);
+        long cores = limits.units(CORES);
         boolean part = memory > 0 || percent > 0 || cores > 0;
-        int count = Math.max(limits.of(COUNT).intValue(), part ? 1 : 0);
+        int count = Math.max((int) limits.units(COUNT), part ? 1 : 0);
         boolean allOfIt = memory == 0 && (percent == 0 || percent == ALL);
         return allOfIt || cores == ALL
                 ? new GpuAsk(count, ALL, 0, true)

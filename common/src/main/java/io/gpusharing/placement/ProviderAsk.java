@@ -5,7 +5,6 @@ import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,11 +22,6 @@ public final class ProviderAsk {
     public static final long MEBIBYTES_PER_ALIYUN_UNIT = 1024;
 
     private static final int ALL = 100;
-
-    /** More than any node has: where admission was passed by, sums must not overflow. */
-    private static final long MANY = 1_000_000_000;
-
-    private static final BigDecimal MOST = BigDecimal.valueOf(MANY);
 
     private final Map<String, Integer> metagpuUnits;
 
@@ -128,14 +122,11 @@ public final class ProviderAsk {
         for (Map.Entry<String, Integer> resource : unitsPerGpu.entrySet()) {
             percent += units(container, resource.getKey()) * ALL / resource.getValue();
         }
-        return (int) Math.min(percent, MANY);
+        return (int) Math.min(percent, Amounts.MANY);
     }
 
     /** Whole units of a resource that a container asks for, a thousand million at most. */
     public static long units(ContainerRequest container, String resource) {
-        return container
-                .amount(resource)
-                .map(it -> it.value().min(MOST).max(BigDecimal.ZERO).longValue())
-                .orElse(0L);
+        return container.amount(resource).map(it -> Amounts.units(it.value())).orElse(0L);
     }
 }

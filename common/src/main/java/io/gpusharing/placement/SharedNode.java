@@ -3,6 +3,7 @@ package io.gpusharing.placement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -16,6 +17,7 @@ import java.util.stream.Stream;
  * @param indexes NVML's numbers of GPUs by UUID, where they are known
  * @param model of the first GPU by NVML; empty if it is not known
  * @param servesMps whether pods may share a GPU by MPS there
+ * @param refused UIDs of pods to which the device plugin gives none, now or later
  */
 public record SharedNode(
         String name,
@@ -24,7 +26,20 @@ public record SharedNode(
         Map<String, List<GpuHold>> granted,
         Map<String, Integer> indexes,
         String model,
-        boolean servesMps) {
+        boolean servesMps,
+        Set<String> refused) {
+
+    /** One where every pod may be given GPUs. */
+    public SharedNode(
+            String name,
+            List<Gpu> gpus,
+            List<Gpu> unhealthy,
+            Map<String, List<GpuHold>> granted,
+            Map<String, Integer> indexes,
+            String model,
+            boolean servesMps) {
+        this(name, gpus, unhealthy, granted, indexes, model, servesMps, Set.of());
+    }
 
     /** One without MPS. */
     public SharedNode(
@@ -48,6 +63,7 @@ public record SharedNode(
         unhealthy = List.copyOf(unhealthy);
         granted = Map.copyOf(granted);
         indexes = Map.copyOf(indexes);
+        refused = Set.copyOf(refused);
     }
 
     /** All GPUs, healthy or not, as if nobody held any. */
@@ -68,7 +84,7 @@ public record SharedNode(
     /**
      * What a pod that is bound here holds of the GPUs on which containers may start: what the
      * device plugin granted it, else what was written on it. A pod of which nobody says where it is
-     * may be on any of them.
+     * may be on any of them, or be given any: unless the device plugin has refused it for good.
      *
      * @param asks what its containers ask for, each on the GPUs that were chosen for it if any were
      */
@@ -77,10 +93,12 @@ public record SharedNode(
         if (known != null) {
             return known;
         }
-        return isPlaced(asks)
-                ? held(
-                        asks,
-                        ask -> gpus.stream().filter(gpu -> ask.on().contains(gpu.id())).toList())
+        if (isPlaced(asks)) {
+            return held(
+                    asks, ask -> gpus.stream().filter(gpu -> ask.on().contains(gpu.id())).toList());
+        }
+        return refused.contains(podUid)
+                ? List.of()
                 : gpus.stream().flatMap(gpu -> held(asks, ask -> List.of(gpu)).stream()).toList();
     }
 

@@ -20,15 +20,21 @@ public final class VcudaPlacement {
     private static final String INDEX = "tencent.com/predicate-gpu-idx-";
     private static final long CORES_PER_GPU = 100;
 
+    /** More GPUs than a node has; where an administrator mistypes, none is made up. */
+    private static final long MOST_GPUS = 1_000;
+
     private VcudaPlacement() {}
 
-    /** All GPUs of a node, all alike as gpu-manager takes them to be; null if it has none. */
+    /**
+     * All GPUs of a node, all alike as gpu-manager takes them to be; null if it has none, or more
+     * than a node can have.
+     */
     static @Nullable GpuLayout layout(Amounts allocatable) {
-        long gpus = allocatable.of(CORE).longValue() / CORES_PER_GPU;
-        if (gpus == 0) {
+        long gpus = allocatable.units(CORE) / CORES_PER_GPU;
+        if (gpus == 0 || gpus > MOST_GPUS) {
             return null;
         }
-        long memory = allocatable.of(MEMORY).longValue() / gpus;
+        long memory = allocatable.units(MEMORY) / gpus;
         return new GpuLayout(
                 LongStream.range(0, gpus)
                         .mapToObj(index -> new Gpu(Long.toString(index), CORES_PER_GPU, memory))
@@ -59,13 +65,9 @@ public final class VcudaPlacement {
     /** What a container asks of physical GPUs; memory in blocks of 256 MiB. */
     public static GpuAsk ask(ContainerRequest container) {
         Amounts limits = Amounts.of(container.limits());
-        long cores = limits.of(CORE).longValue();
+        long cores = limits.units(CORE);
         return cores >= CORES_PER_GPU
-                ? new GpuAsk(
-                        (int) Math.min(cores / CORES_PER_GPU, Integer.MAX_VALUE),
-                        CORES_PER_GPU,
-                        0,
-                        true)
-                : new GpuAsk(cores > 0 ? 1 : 0, cores, limits.of(MEMORY).longValue(), false);
+                ? new GpuAsk((int) (cores / CORES_PER_GPU), CORES_PER_GPU, 0, true)
+                : new GpuAsk(cores > 0 ? 1 : 0, cores, limits.units(MEMORY), false);
     }
 }

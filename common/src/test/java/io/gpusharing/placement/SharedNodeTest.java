@@ -57,6 +57,26 @@ class SharedNodeTest {
                 .containsExactlyInAnyOrder(hold("GPU-0", 50, 4_096), hold("GPU-1", 50, 4_096));
     }
 
+    /** Whoever may bind pods could keep every GPU of a cluster free by small ones. */
+    @Test
+    void aPodThatTheDevicePluginRefusedForGoodHoldsNothingButWhatIsWrittenOrGranted() {
+        var node =
+                new SharedNode(
+                        "n1",
+                        NODE.gpus(),
+                        NODE.unhealthy(),
+                        NODE.granted(),
+                        Map.of(),
+                        "",
+                        false,
+                        Set.of("refused", "granted"));
+
+        assertThat(node.held("refused", List.of(ask("cuda", Kind.App, 1)))).isEmpty();
+        assertThat(node.held("waits", List.of(ask("cuda", Kind.App, 1)))).hasSize(2);
+        assertThat(node.held("granted", List.of(ask("cuda", Kind.App, 1)))).hasSize(1);
+        assertThat(node.held("refused", List.of(ask("cuda", Kind.App, 1, "GPU-0")))).hasSize(1);
+    }
+
     @Test
     void aPercentageIsOfTheGpuThatItIsOn() {
         var half = new ContainerAsk("cuda", Kind.App, new GpuAsk(1, 50, 0, 50, false), Set.of());

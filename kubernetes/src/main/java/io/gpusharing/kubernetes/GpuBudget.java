@@ -5,10 +5,10 @@ import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
+import io.gpusharing.ApiTime;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.PublishedBudget;
-import java.time.Instant;
 
 /** A {@code GpuBudget} as the API server stores it. */
 @Group(GpuBudget.GROUP)
@@ -28,7 +28,7 @@ public class GpuBudget extends CustomResource<GpuBudgetSpec, GpuBudgetStatus> {
     public PublishedBudget published() {
         return new PublishedBudget(
                 getMetadata().getName(),
-                Instant.parse(getMetadata().getCreationTimestamp()),
+                ApiTime.read(getMetadata().getCreationTimestamp()),
                 getSpec(),
                 getStatus());
     }

@@ -1,6 +1,7 @@
 package io.gpusharing.kubernetes;
 
 import static java.util.Objects.requireNonNullElse;
+import static java.util.stream.Collectors.toUnmodifiableSet;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
@@ -20,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code GpuNode} as the API server stores it; of its status only what is read here. */
@@ -63,7 +65,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
      * One GPU. What the definition does not require may be absent: were that not read, one such
      * object would make every list fail.
      *
-     * @param index its number by NVML
+     * @param index its number by NVML; the definition takes every number of 64 bits
      * @param model its model by NVML
      * @param mig whether it is split, and its parts are another plugin's
      * @param health {@code Healthy} while containers may start on it
@@ -73,7 +75,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Gpu(
             String uuid,
-            @Nullable Integer index,
+            @Nullable Long index,
             @Nullable String model,
             @Nullable Long memoryMiB,
             @Nullable Boolean mig,
@@ -130,7 +132,7 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
                 continue;
             }
             if (gpu.index() != null) {
-                indexes.put(gpu.uuid(), gpu.index());
+                indexes.put(gpu.uuid(), Math.toIntExact(gpu.index()));
             }
             var empty =
                     new io.gpusharing.placement.Gpu(
@@ -150,7 +152,21 @@ public class GpuNode extends CustomResource<Void, GpuNode.Status> {
                 held,
                 indexes,
                 model(),
-                getStatus() != null && COOPERATIVE.equals(getStatus().tier()));
+                getStatus() != null && COOPERATIVE.equals(getStatus().tier()),
+                refusedForGood());
+    }
+
+    /**
+     * UIDs of pods that are given nothing here any more. Where a container had been let start
+     * before, or was after all, the pod may have GPUs although no grant is left of it.
+     */
+    private Set<String> refusedForGood() {
+        return getStatus() == null || getStatus().refused() == null
+                ? Set.of()
+                : getStatus().refused().stream()
+                        .filter(it -> it.isFinal() && !it.ran() && it.until() == null)
+                        .map(Refused::podUid)
+                        .collect(toUnmodifiableSet());
     }
 
     private String model() {

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.Version;
+import io.gpusharing.ApiTime;
 import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.Sharing;
 import java.time.Instant;
@@ -128,7 +129,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
      */
     public Instant until() {
         try {
-            return Instant.parse(getSpec().until());
+            return ApiTime.read(getSpec().until());
         } catch (DateTimeParseException e) {
             return Instant.EPOCH;
         }

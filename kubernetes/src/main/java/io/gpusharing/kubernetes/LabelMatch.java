@@ -35,7 +35,7 @@ public final class LabelMatch {
             case "Exists" -> found != null;
             case "DoesNotExist" -> found == null;
             // What is not understood may guard the pod.
-            default -> true;
+            case null, default -> true;
         };
     }
 }

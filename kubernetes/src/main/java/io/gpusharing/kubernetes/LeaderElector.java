@@ -40,7 +40,7 @@ public final class LeaderElector implements AutoCloseable {
     private final Election election;
     private final InstantSource ticks;
     private final Clock clock;
-    private final OutageLog outageLog;
+    private final Rounds rounds;
     // Of the platform: virtual threads wait for each other's turns when all of them are busy.
     private final Thread thread =
             Thread.ofPlatform().daemon().name("leadership").unstarted(this::run);
@@ -73,7 +73,7 @@ public final class LeaderElector implements AutoCloseable {
         this.election = new Election(settings.identity());
         this.ticks = ticks;
         this.clock = clock;
-        this.outageLog = new OutageLog(log, "leadership", clock);
+        this.rounds = new Rounds("leadership", settings.retry(), log, clock);
         leadership.listen(
                 () -> log.atInfo().addKeyValue("identity", settings.identity()).log("leading"),
                 () -> log.atInfo().log("no longer leading"));
@@ -92,6 +92,11 @@ public final class LeaderElector implements AutoCloseable {
                 .build();
     }
 
+    /** How its tries to take or renew the lease go. */
+    public Rounds rounds() {
+        return rounds;
+    }
+
     /** One try to take or renew the lease. */
     void attempt() {
         // Before the request: the time until the answer arrives does not extend the term.
@@ -102,13 +107,14 @@ public final class LeaderElector implements AutoCloseable {
             } else {
                 leadership.lose();
             }
-            outageLog.over();
+            rounds.succeeded();
         } catch (RuntimeException e) {
             if (e instanceof KubernetesClientException refusal
                     && refusal.getCode() == HTTP_CONFLICT) {
                 log.debug("another one was faster");
             } else {
-                outageLog.failed(e);
+                // Without the pause: a lease that is renewed too late is lost.
+                rounds.failed(e);
             }
         }
         if (!leadership.leads()) {

@@ -7,10 +7,8 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -37,6 +35,7 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
 
     private final String plural;
     private final SharedIndexInformer<T> informer;
+    private final UnreadableObjects unreadable;
     private volatile boolean interrupted;
     private volatile boolean synced;
 
@@ -48,24 +47,25 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     /**
      * @param plural name of the kind in the API, for log and metrics
      * @param objects the objects to follow
+     * @param unreadable takes those that the handler fails on
      */
-    public ObjectInformer(String plural, Informable<T> objects) {
+    public ObjectInformer(String plural, Informable<T> objects, UnreadableObjects unreadable) {
         this.plural = plural;
+        this.unreadable = unreadable;
         this.informer = objects.withLimit(PAGE).runnableInformer(0);
         this.informer.itemStore(new Store<>());
     }
 
     /**
-     * Takes objects, one call at a time.
+     * Takes objects, one call at a time. One that it cannot read, it throws at: it is that object's
+     * problem, and the next one is handed over.
      *
      * @param <T> kind of the objects
      */
     public interface Handler<T> {
 
-        /** All that there are: the first call. */
-        default void onList(Collection<T> objects) {
-            objects.forEach(this::onUpdate);
-        }
+        /** Says that all that there are have been handed over. */
+        default void onListed() {}
 
         /** One is new or has changed. */
         default void onUpdate(T object) {}
@@ -146,7 +146,8 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     private synchronized void list(Handler<T> handler) {
         if (!synced) {
             listed.addAll(informer.getIndexer().list());
-            handler.onList(List.copyOf(listed));
+            listed.forEach(object -> unreadable.handOver(object, handler::onUpdate));
+            handler.onListed();
             synced = true;
             noteWatching();
         }
@@ -158,13 +159,16 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
             list(handler);
         }
         if (synced && !listed.remove(object)) {
-            change(() -> handler.onUpdate(object));
+            change(() -> unreadable.handOver(object, handler::onUpdate));
         }
     }
 
     private synchronized void remove(T object, Handler<T> handler) {
         if (synced) {
-            change(() -> handler.onDelete(object));
+            change(() -> {
+                unreadable.handOver(object, handler::onDelete);
+                unreadable.forget(object);
+            });
         } else if (informer.hasSynced()) {
             list(handler);
         }

@@ -20,6 +20,8 @@ class ObjectInformerTest {
 
     private final List<String> told = new ArrayList<>();
     private final List<Pod> stored = new ArrayList<>(List.of(pod("first", "1")));
+    private final List<Unreadable> unread = new ArrayList<>();
+    private final UnreadableObjects unreadable = new UnreadableObjects(unread::add);
     private @Nullable ResourceEventHandler<Pod> client;
 
     private static Pod pod(String name, String uid) {
@@ -50,7 +52,7 @@ class ObjectInformerTest {
                 fake(
                         Informable.class,
                         (method, arguments) -> method.equals("withLimit") ? pages : null);
-        return new ObjectInformer<>("pods", pods);
+        return new ObjectInformer<>("pods", pods, unreadable);
     }
 
     private interface Answers {
@@ -71,6 +73,9 @@ class ObjectInformerTest {
                         new ObjectInformer.Handler<Pod>() {
                             @Override
                             public void onUpdate(Pod pod) {
+                                if (pod.getMetadata().getName().equals("poison")) {
+                                    throw new IllegalArgumentException("cannot read this");
+                                }
                                 told.add("update " + pod.getMetadata().getUid());
                             }
 
@@ -101,5 +106,21 @@ class ObjectInformerTest {
         client.onUpdate(pod("first", "3"), pod("first", "3"));
 
         assertThat(told).containsExactly("update 1", "delete 1", "update 3", "update 3");
+    }
+
+    @Test
+    void oneThatTheHandlerCannotReadKeepsNoOtherBack() {
+        stored.addFirst(pod("poison", "9"));
+        ResourceEventHandler<Pod> client = started();
+
+        client.onAdd(pod("poison", "10"));
+        client.onAdd(pod("second", "2"));
+
+        assertThat(told).containsExactly("update 1", "update 2");
+        assertThat(unread).extracting(Unreadable::name).containsExactly("poison");
+
+        client.onDelete(pod("poison", "10"), false);
+
+        assertThat(unreadable.present()).isEmpty();
     }
 }

@@ -30,8 +30,8 @@ class WallsTest {
                             "org.jspecify.annotations",
                             "org.slf4j..",
                             // By which the client reads.
-                            "tools.jackson.core",
-                            "tools.jackson.databind",
+                            "tools.jackson.core..",
+                            "tools.jackson.databind..",
                             "java..")
                     .because("a command line uses it, too: no Spring and no database");
 

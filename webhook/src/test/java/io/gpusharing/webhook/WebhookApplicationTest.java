@@ -173,6 +173,55 @@ class WebhookApplicationTest {
                         .doesNotContain("used up"));
     }
 
+    /** A tenant makes them, and each failed every review of its namespace once. */
+    @Test
+    void aLimitRangeAndAQuotaLargerThanAnyNumberFailNoReview() {
+        api.put(
+                "/api/v1/limitranges/huge-limit",
+                """
+                {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "huge-limit", "namespace": "team-a"},
+                 "spec": {"limits": [{"type": "Container", "max": {"cpu": "9e999", "memory": "60Mi"}}]}}
+                """);
+        api.put(
+                "/api/v1/resourcequotas/huge-quota",
+                """
+                {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "huge-quota", "namespace": "team-a"},
+                 "status": {"hard": {"limits.memory": "9e999", "limits.cpu": "30m"},
+                            "used": {"limits.memory": "8e999", "limits.cpu": "0"}}}
+                """);
+
+        await().untilAsserted(() ->
+                assertThat(patch()).contains("\"memory\":\"60Mi\"", "\"cpu\":\"30m\""));
+
+        api.delete("/api/v1/limitranges/huge-limit");
+        api.delete("/api/v1/resourcequotas/huge-quota");
+        await().untilAsserted(() -> assertThat(patch()).contains("\"cpu\":\"100m\""));
+    }
+
+    @Test
+    void aLimitRangeThatCannotBeReadIsToldAndFailsNoReview() {
+        String odd = "/api/v1/limitranges/odd-limit";
+        api.put(
+                odd,
+                """
+                {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "odd-limit", "namespace": "team-a"},
+                 "spec": {"limits": [{"type": "Container", "max": {"cpu": "many"}}]}}
+                """);
+
+        await().untilAsserted(() -> {
+            assertThat(post("/mutate", FakeApiServer.review()).body())
+                    .contains("\"allowed\":true", "LimitRange odd-limit cannot be read");
+            assertThat(HTTP.send(management("/metrics"), BodyHandlers.ofString()).body())
+                    .contains("gpusharing_objects_unreadable{kind=\"LimitRange\"} 1.0");
+            assertThat(status("/readyz")).isEqualTo(200);
+        });
+
+        api.delete(odd);
+        await().untilAsserted(() ->
+                assertThat(HTTP.send(management("/metrics"), BodyHandlers.ofString()).body())
+                        .contains("gpusharing_objects_unreadable{kind=\"LimitRange\"} 0.0"));
+    }
+
     @Test
     void keepsAnsweringWhileTheApiServerIsAwayAndResumes() throws Exception {
         api.goAway();
@@ -264,6 +313,7 @@ class WebhookApplicationTest {
 
         assertThat(https.send(get, BodyHandlers.ofString()).statusCode()).isEqualTo(405);
         assertThat(post("/other", FakeApiServer.review()).statusCode()).isEqualTo(404);
+        assertThat(post("/error", FakeApiServer.review()).statusCode()).isEqualTo(404);
         assertThat(post("/validate", FakeApiServer.review()).statusCode()).isEqualTo(200);
     }
 

@@ -2,6 +2,7 @@ package io.gpusharing.cli.budget;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.ApiTime;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetStatus;
@@ -60,8 +61,7 @@ record BudgetView(
         GpuBudgetStatus status = budget.status();
         Optional<InvalidSpec> invalid = InvalidSpec.of(spec);
         Optional<BudgetLine> line = invalid.isPresent() ? Optional.empty() : budget.line();
-        Instant asOf =
-                status == null || status.asOf() == null ? null : Instant.parse(status.asOf());
+        Instant asOf = status == null ? null : ApiTime.readPresent(status.asOf());
         // A spec that makes no sense has no calendar, either.
         GpuTime used = budget.usedAt(invalid.isPresent() && asOf != null ? asOf : now);
         Standing standing = line.<Standing>map(it -> it.standingAt(now)).orElseGet(Unlimited::new);
@@ -107,7 +107,7 @@ record BudgetView(
             return line.terms().periods().at(now).start();
         }
         return !line.remaining().isPositive() && status != null && status.exhaustedAt() != null
-                ? Instant.parse(status.exhaustedAt())
+                ? ApiTime.read(status.exhaustedAt())
                 : line.exhaustedAt();
     }
 

@@ -2,6 +2,7 @@ package io.gpusharing.cli.budget;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.gpusharing.ApiTime;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.ClusterOptions;
@@ -155,14 +156,14 @@ public final class BudgetsCommand implements Runnable {
     private static String exhausted(@Nullable String at, @Nullable Instant now) {
         return at == null || now == null
                 ? seconds(at)
-                : "%s (%s)".formatted(seconds(at), Span.from(now, Instant.parse(at)));
+                : "%s (%s)".formatted(seconds(at), Span.from(now, ApiTime.read(at)));
     }
 
     /** The status has microseconds, which nobody reads. */
     private static String seconds(@Nullable String instant) {
         return instant == null
                 ? ""
-                : Instant.parse(instant).truncatedTo(ChronoUnit.SECONDS).toString();
+                : ApiTime.read(instant).truncatedTo(ChronoUnit.SECONDS).toString();
     }
 
     private static String text(@Nullable String value) {

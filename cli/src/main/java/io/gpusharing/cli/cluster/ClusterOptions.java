@@ -10,12 +10,12 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.cli.console.Failure;
+import io.gpusharing.kubernetes.ApiServerJson;
 import java.io.File;
 import java.time.Clock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Which cluster, and as whom: the options that kubectl has. */
 public final class ClusterOptions {
@@ -66,7 +66,7 @@ public final class ClusterOptions {
                     .withHttpClientFactory(connections)
                     // Finds no kinds on the class path: those that are asked for are known.
                     .withKubernetesSerialization(
-                            new KubernetesSerialization(new JsonMapper(), false))
+                            new KubernetesSerialization(ApiServerJson.mapper().build(), false))
                     .build();
         } catch (KubernetesClientException e) {
             // It says why in its cause alone.

@@ -200,6 +200,9 @@ public final class ApiServer implements AutoCloseable {
     static JsonReader json(InputStream bytes) {
         var json = new JsonReader(new InputStreamReader(bytes, UTF_8));
         json.setStrictness(Strictness.LENIENT);
+        // Passing over a value takes no stack, and a tenant nests managed fields as deep as it
+        // likes.
+        json.setNestingLimit(Integer.MAX_VALUE);
         return json;
     }
 

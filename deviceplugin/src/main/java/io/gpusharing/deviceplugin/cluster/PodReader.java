@@ -1,6 +1,7 @@
 package io.gpusharing.deviceplugin.cluster;
 
 import com.google.gson.stream.JsonReader;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.deviceplugin.cluster.NodePod.Deletion;
 import io.gpusharing.deviceplugin.cluster.NodePod.Ipc;
@@ -195,7 +196,7 @@ final class PodReader {
             return null;
         }
         try {
-            return Instant.parse(text);
+            return ApiTime.read(text);
         } catch (DateTimeParseException e) {
             return Instant.EPOCH;
         }

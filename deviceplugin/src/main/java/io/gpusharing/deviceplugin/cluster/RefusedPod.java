@@ -1,6 +1,7 @@
 package io.gpusharing.deviceplugin.cluster;
 
 import com.google.gson.JsonObject;
+import io.gpusharing.ApiTime;
 import java.time.Instant;
 import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
@@ -73,8 +74,8 @@ public record RefusedPod(
                 json.get("podUid").getAsString(),
                 json.get("namespace").getAsString(),
                 json.get("pod").getAsString(),
-                Instant.parse(json.get("since").getAsString()),
-                json.has("until") ? Instant.parse(json.get("until").getAsString()) : null,
+                ApiTime.read(json.get("since").getAsString()),
+                json.has("until") ? ApiTime.read(json.get("until").getAsString()) : null,
                 json.get("final").getAsBoolean(),
                 json.get("ran").getAsBoolean(),
                 json.get("reason").getAsString());

@@ -224,6 +224,42 @@ class PodReaderTest {
                 .containsOnlyKeys("tencent.com/vcuda-memory");
     }
 
+    /** An API server writes the year so when somebody names an hour that is in the next in UTC. */
+    @Test
+    void aPodThatIsToEndInTheYearTenThousandIsToEndThen() throws IOException {
+        JsonObject pod = TestPods.half("a", "a");
+        pod.getAsJsonObject("metadata").addProperty("deletionTimestamp", "10000-01-01T00:59:59Z");
+
+        NodePod read =
+                requireNonNull(
+                        events("{\"type\":\"MODIFIED\",\"object\":%s}".formatted(pod))
+                                .getFirst()
+                                .pod());
+
+        assertThat(requireNonNull(read.deletion()).end())
+                .isEqualTo(Instant.parse("+10000-01-01T00:59:59Z"));
+    }
+
+    @Test
+    void managedFieldsOfAnyDepthEndNoList() throws IOException {
+        int depth = 5_000;
+        String fields = "{\"f:x\":".repeat(depth) + "{}" + "}".repeat(depth);
+        String odd =
+                "{\"metadata\":{\"uid\":\"odd\",\"managedFields\":[{\"fieldsV1\":%s}]}}"
+                        .formatted(fields);
+        var read = new ArrayList<String>();
+
+        String version =
+                PodReader.list(
+                        json(
+                                "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[%s,%s]}"
+                                        .formatted(odd, TestPods.half("a", "a"))),
+                        pod -> read.add(pod.uid()));
+
+        assertThat(version).isEqualTo("7");
+        assertThat(read).containsExactly("odd", "a");
+    }
+
     @Test
     void anAnswerThatIsNoListIsNotTakenForAnEmptyOne() {
         assertThatThrownBy(() -> PodReader.list(json(FakeApiServer.status(200, "")), pod -> {}))

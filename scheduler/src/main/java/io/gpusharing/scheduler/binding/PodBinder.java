@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.AnnotationBytes;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.PromptClient;
@@ -32,13 +33,20 @@ class PodBinder implements Binder {
 
     private final KubernetesClient client;
     private final GpuPodReader reader;
+    private final UnreadableObjects unreadable;
     private final ClusterGpus gpus;
     private final Clock clock;
 
-    PodBinder(KubernetesClient client, GpuPodReader reader, ClusterGpus gpus, Clock clock) {
+    PodBinder(
+            KubernetesClient client,
+            GpuPodReader reader,
+            UnreadableObjects unreadable,
+            ClusterGpus gpus,
+            Clock clock) {
         // kube-scheduler waits five seconds for us, and then takes the pod for not bound.
         this.client = PromptClient.of(client);
         this.reader = reader;
+        this.unreadable = unreadable;
         this.gpus = gpus;
         this.clock = clock;
     }
@@ -58,7 +66,11 @@ class PodBinder implements Binder {
         if (pod.getSpec().getNodeName() != null) {
             return bound(pod, node);
         }
-        GpuPod asking = reader.waiting(pod);
+        Optional<GpuPod> read = unreadable.read(pod, reader::waiting);
+        if (read.isEmpty()) {
+            return Optional.of("what it asks of GPUs cannot be read");
+        }
+        GpuPod asking = read.get();
         if (asking.asks().isEmpty()) {
             return write(namespace, name, uid, node, Map.of());
         }

@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
@@ -30,11 +31,20 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
             RunningPods running,
             DisruptionBudgetWatch budgets,
             SchedulerName schedulerName,
+            UnreadableObjects unreadable,
             Clock clock) {
-        this.nodes = new GpuNodeWatch(client, gpus);
+        this.nodes = new GpuNodeWatch(client, gpus, unreadable);
         this.pods =
-                new PodWatch(client, reader, runningReader, gpus, running, schedulerName, clock);
-        this.reservations = new ReservationWatch(client, gpus, clock);
+                new PodWatch(
+                        client,
+                        reader,
+                        runningReader,
+                        gpus,
+                        running,
+                        schedulerName,
+                        unreadable,
+                        clock);
+        this.reservations = new ReservationWatch(client, gpus, unreadable, clock);
         this.budgets = budgets;
     }
 

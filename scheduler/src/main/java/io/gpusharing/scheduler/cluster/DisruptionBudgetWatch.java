@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import java.util.List;
 import java.util.Map;
@@ -17,30 +18,54 @@ import org.springframework.stereotype.Component;
 final class DisruptionBudgetWatch
         implements ObjectInformer.Handler<PodDisruptionBudget>, AutoCloseable {
 
+    private final UnreadableObjects unreadable;
     private final ObjectInformer<PodDisruptionBudget> informer;
 
-    DisruptionBudgetWatch(KubernetesClient client) {
+    DisruptionBudgetWatch(KubernetesClient client, UnreadableObjects unreadable) {
+        this.unreadable = unreadable;
         this.informer =
                 new ObjectInformer<>(
                         "poddisruptionbudgets",
-                        client.policy().v1().podDisruptionBudget().inAnyNamespace());
+                        client.policy().v1().podDisruptionBudget().inAnyNamespace(),
+                        unreadable);
+    }
+
+    /** They are read when they are needed; what cannot be read is told now. */
+    @Override
+    public void onUpdate(PodDisruptionBudget budget) {
+        readable(budget);
     }
 
     void start() {
         informer.start(this);
     }
 
+    boolean hasSynced() {
+        return informer.hasSynced();
+    }
+
     /**
      * @throws IllegalStateException if they have not been listed yet
      */
     List<DisruptionBudget> now() {
-        if (!informer.hasSynced()) {
+        if (!hasSynced()) {
             throw new IllegalStateException("PodDisruptionBudgets have not been listed yet");
         }
-        return informer.objects().list().stream().map(DisruptionBudgetWatch::read).toList();
+        return informer.objects().list().stream().map(this::read).toList();
     }
 
-    private static DisruptionBudget read(PodDisruptionBudget budget) {
+    private DisruptionBudget read(PodDisruptionBudget budget) {
+        return unreadable
+                .read(budget, DisruptionBudgetWatch::readable)
+                .orElseGet(() -> allOf(budget.getMetadata().getNamespace()));
+    }
+
+    /** One that may guard any pod of its namespace. */
+    private static DisruptionBudget allOf(String namespace) {
+        return new DisruptionBudget(namespace, labels -> true, 0, Set.of());
+    }
+
+    private static DisruptionBudget readable(PodDisruptionBudget budget) {
         var selector = budget.getSpec().getSelector();
         var status = budget.getStatus();
         return new DisruptionBudget(

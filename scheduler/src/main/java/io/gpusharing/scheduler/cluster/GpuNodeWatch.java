@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 
 /** Follows what the device plugins say of their nodes. */
@@ -11,14 +12,21 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode>, AutoCloseab
     private final ClusterGpus gpus;
     private final ObjectInformer<GpuNode> informer;
 
-    GpuNodeWatch(KubernetesClient client, ClusterGpus gpus) {
+    GpuNodeWatch(KubernetesClient client, ClusterGpus gpus, UnreadableObjects unreadable) {
         this.gpus = gpus;
-        this.informer = new ObjectInformer<>("gpunodes", client.resources(GpuNode.class));
+        this.informer =
+                new ObjectInformer<>("gpunodes", client.resources(GpuNode.class), unreadable);
     }
 
     @Override
     public void onUpdate(GpuNode node) {
-        gpus.describe(node.shared());
+        try {
+            gpus.describe(node.shared());
+        } catch (RuntimeException e) {
+            // What it had is old, and who has it unknown: it offers nothing until it is read.
+            onDelete(node);
+            throw e;
+        }
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
 import java.util.List;
 import tools.jackson.databind.annotation.JsonDeserialize;
@@ -25,7 +26,7 @@ public final class LeanObjects {
 
     /** What reads them. */
     public static KubernetesSerialization serialization() {
-        JsonMapper.Builder mapper = JsonMapper.builder();
+        JsonMapper.Builder mapper = ApiServerJson.mapper();
         lean(mapper);
         return new KubernetesSerialization(mapper.build(), true);
     }

@@ -57,7 +57,9 @@ final class LeaseHolder implements SchedulerLease {
                             .inNamespace(properties.namespace())
                             .withName(properties.name())
                             .get();
-            return lease == null ? null : lease.getSpec().getHolderIdentity();
+            return lease == null || lease.getSpec() == null
+                    ? null
+                    : lease.getSpec().getHolderIdentity();
         };
     }
 

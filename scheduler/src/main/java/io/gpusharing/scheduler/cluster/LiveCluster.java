@@ -2,13 +2,18 @@ package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Listable;
 import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.placement.Amounts;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.stereotype.Component;
@@ -25,11 +30,17 @@ final class LiveCluster implements ClusterReader {
     private final KubernetesClient client;
     private final DisruptionBudgetWatch budgets;
     private final RunningPodReader reader;
+    private final UnreadableObjects unreadable;
 
-    LiveCluster(KubernetesClient client, DisruptionBudgetWatch budgets, RunningPodReader reader) {
+    LiveCluster(
+            KubernetesClient client,
+            DisruptionBudgetWatch budgets,
+            RunningPodReader reader,
+            UnreadableObjects unreadable) {
         this.client = PromptClient.of(client, PATIENCE);
         this.budgets = budgets;
         this.reader = reader;
+        this.unreadable = unreadable;
     }
 
     @Override
@@ -43,29 +54,38 @@ final class LiveCluster implements ClusterReader {
         if (node == null || node.getStatus() == null) {
             return Optional.empty();
         }
-        return Optional.of(
-                new NodePods(
-                        ResourceReader.amounts(node.getStatus().getAllocatable()),
-                        loads(
-                                client.pods()
-                                        .inAnyNamespace()
-                                        .withField(NODE, name)
-                                        .list()
-                                        .getItems()),
-                        // The API server has an index of nodes, and pods without one are in it.
-                        loads(
-                                client.pods()
-                                        .inAnyNamespace()
-                                        .withField(NODE, "")
-                                        .withField("status.nominatedNodeName", name)
-                                        .list()
-                                        .getItems())));
+        var pods = client.pods().inAnyNamespace();
+        Optional<Amounts> allocatable =
+                unreadable.read(
+                        node, it -> ResourceReader.amounts(it.getStatus().getAllocatable()));
+        Optional<List<Load>> bound = loads(pods.withField(NODE, name));
+        // The API server has an index of nodes, and pods without one are in it.
+        Optional<List<Load>> nominated =
+                loads(pods.withField(NODE, "").withField("status.nominatedNodeName", name));
+        return allocatable.isPresent() && bound.isPresent() && nominated.isPresent()
+                ? Optional.of(new NodePods(allocatable.get(), bound.get(), nominated.get()))
+                : Optional.empty();
     }
 
-    private List<Load> loads(List<Pod> pods) {
-        return pods.stream()
-                .filter(pod -> !PodWatch.hasEnded(pod))
-                .map(pod -> new Load(reader.running(pod), RunningPodReader.requests(pod)))
-                .toList();
+    /**
+     * Empty if one of them cannot be read: it may take all that the node has, so that whoever went
+     * from there would go in vain.
+     */
+    private Optional<List<Load>> loads(Listable<PodList> pods) {
+        var loads = new ArrayList<Load>();
+        for (Pod pod : pods.list().getItems()) {
+            if (!PodWatch.hasEnded(pod)) {
+                Optional<Load> load = unreadable.read(pod, this::load);
+                if (load.isEmpty()) {
+                    return Optional.empty();
+                }
+                loads.add(load.get());
+            }
+        }
+        return Optional.of(loads);
+    }
+
+    private Load load(Pod pod) {
+        return new Load(reader.running(pod), RunningPodReader.requests(pod));
     }
 }

@@ -7,8 +7,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.preemption.RunningPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
 import java.util.Set;
@@ -39,6 +41,7 @@ final class PodWatch implements AutoCloseable {
             ClusterGpus gpus,
             RunningPods running,
             SchedulerName schedulerName,
+            UnreadableObjects unreadable,
             Clock clock) {
         this.clock = clock;
         this.gpus = gpus;
@@ -48,7 +51,8 @@ final class PodWatch implements AutoCloseable {
         this.metered =
                 new ObjectInformer<>(
                         "pods",
-                        client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"));
+                        client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"),
+                        unreadable);
         this.others =
                 schedulerName.isNamed()
                         ? new ObjectInformer<>(
@@ -56,7 +60,8 @@ final class PodWatch implements AutoCloseable {
                                 client.pods()
                                         .inAnyNamespace()
                                         .withLabelNotIn(Names.METERED_LABEL, "true")
-                                        .withField("spec.schedulerName", schedulerName.name()))
+                                        .withField("spec.schedulerName", schedulerName.name()),
+                                unreadable)
                         : null;
     }
 
@@ -80,14 +85,30 @@ final class PodWatch implements AutoCloseable {
             if (hasEnded(pod)) {
                 forget(pod);
             } else if (node != null) {
-                GpuPod placed = reader.placed(pod);
-                if (!placed.asks().isEmpty()) {
-                    gpus.bind(placed, node);
-                    gpus.written(placed, isToldWhyItWaits(pod), clock.instant());
-                    running.put(runningReader.running(pod), node);
-                }
+                take(pod, node);
             }
             strip(pod);
+        }
+
+        private void take(Pod pod, String node) {
+            try {
+                GpuPod placed = reader.placed(pod);
+                if (!placed.asks().isEmpty()) {
+                    RunningPod runs = runningReader.running(pod);
+                    gpus.bind(placed, node);
+                    gpus.written(placed, isToldWhyItWaits(pod), clock.instant());
+                    running.put(runs, node);
+                }
+            } catch (RuntimeException e) {
+                // It is nobody's victim, since nobody knows how important it is.
+                running.remove(pod.getMetadata().getUid());
+                gpus.bindUnread(
+                        pod.getMetadata().getUid(),
+                        pod.getMetadata().getNamespace(),
+                        pod.getMetadata().getName(),
+                        node);
+                throw e;
+            }
         }
 
         @SuppressWarnings("ReferenceEquality") // The same version is another object.
@@ -138,12 +159,14 @@ final class PodWatch implements AutoCloseable {
         return pod.getStatus() != null
                 && pod.getStatus().getConditions().stream()
                         .anyMatch(condition ->
-                                condition.getType().equals(Names.PLACEMENT_CONDITION)
-                                        && condition.getStatus().equals("False"));
+                                Names.PLACEMENT_CONDITION.equals(condition.getType())
+                                        && "False".equals(condition.getStatus()));
     }
 
     static boolean hasEnded(Pod pod) {
-        return pod.getStatus() != null && ENDED.contains(pod.getStatus().getPhase());
+        // Whoever may write a status may write one without a phase.
+        return pod.getStatus() != null
+                && ENDED.contains(String.valueOf(pod.getStatus().getPhase()));
     }
 
     private void forget(Pod pod) {

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import java.time.Clock;
@@ -15,13 +16,19 @@ public final class ReservationWatch
     private final ClusterGpus gpus;
     private final ObjectInformer<GpuReservation> informer;
 
-    ReservationWatch(KubernetesClient client, ClusterGpus gpus, Clock clock) {
+    ReservationWatch(
+            KubernetesClient client, ClusterGpus gpus, UnreadableObjects unreadable, Clock clock) {
         this.clock = clock;
         this.gpus = gpus;
         this.informer =
-                new ObjectInformer<>("gpureservations", client.resources(GpuReservation.class));
+                new ObjectInformer<>(
+                        "gpureservations", client.resources(GpuReservation.class), unreadable);
     }
 
+    /**
+     * One that cannot be read keeps nothing: how much, of which GPU and until when nobody knows,
+     * and a whole node would be kept for ever. What it kept before it keeps until the end of that.
+     */
     @Override
     public void onUpdate(GpuReservation reservation) {
         if (!clock.instant().isBefore(reservation.until())) {
@@ -45,7 +52,8 @@ public final class ReservationWatch
 
     @Override
     public void onDelete(GpuReservation reservation) {
-        gpus.stopKeeping(reservation.getSpec().pod().uid());
+        // Its pod's UID, also of one of which nothing else can be read.
+        gpus.stopKeeping(reservation.getMetadata().getName());
     }
 
     boolean hasSynced() {

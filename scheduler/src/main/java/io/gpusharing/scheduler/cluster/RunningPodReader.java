@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -36,14 +37,17 @@ public final class RunningPodReader {
     /** A pod that is bound. */
     RunningPod running(Pod pod) {
         var metadata = pod.getMetadata();
-        String started = pod.getStatus() == null ? null : pod.getStatus().getStartTime();
+        Instant started =
+                pod.getStatus() == null
+                        ? null
+                        : ApiTime.readPresent(pod.getStatus().getStartTime());
         return new RunningPod(
                 metadata.getUid(),
                 metadata.getNamespace(),
                 metadata.getName(),
                 Map.copyOf(requireNonNullElse(metadata.getLabels(), Map.of())),
                 priority(pod),
-                started == null ? Instant.MAX : Instant.parse(started),
+                requireNonNullElse(started, Instant.MAX),
                 deletion(pod),
                 grace(pod),
                 gang(pod));
@@ -95,8 +99,7 @@ public final class RunningPodReader {
 
     /** By when it is to have ended; null if it is not being deleted. */
     static @Nullable Instant deletion(Pod pod) {
-        String deletion = pod.getMetadata().getDeletionTimestamp();
-        return deletion == null ? null : Instant.parse(deletion);
+        return ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp());
     }
 
     static int priority(Pod pod) {

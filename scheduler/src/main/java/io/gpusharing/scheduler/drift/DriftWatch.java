@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.drift;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
+import io.gpusharing.scheduler.rounds.Rounds;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
@@ -28,6 +29,7 @@ final class DriftWatch {
     private final ClusterGpus gpus;
     private final ClusterKnowledge cluster;
     private final DriftNotice notice;
+    private final Rounds.Part comparing;
     private Set<Drift> found = Set.of();
 
     /** What two looks found: what is over in ten seconds is no drift. */
@@ -37,10 +39,12 @@ final class DriftWatch {
             MeterRegistry registry,
             ClusterGpus gpus,
             ClusterKnowledge cluster,
-            DriftNotice notice) {
+            DriftNotice notice,
+            Rounds rounds) {
         this.gpus = gpus;
         this.cluster = cluster;
         this.notice = notice;
+        this.comparing = rounds.part("drift");
         for (Drift.Kind kind : Drift.Kind.values()) {
             Gauge.builder(
                             "gpusharing.scheduler.drift",
@@ -56,6 +60,10 @@ final class DriftWatch {
     /** Thousands of nodes: not at each scrape, of which there may be several. */
     @Scheduled(fixedDelay = 10_000)
     void look() {
+        comparing.run(this::compare);
+    }
+
+    private void compare() {
         if (!cluster.isKnown()) {
             return;
         }

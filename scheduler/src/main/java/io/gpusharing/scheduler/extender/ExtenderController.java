@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.extender;
 
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
@@ -32,11 +33,15 @@ class ExtenderController {
 
     private static final String NOT_KNOWN = "the extender has not read the cluster's GPUs yet";
 
+    private static final String UNREADABLE =
+            "the extender cannot read what the pod asks of GPUs; its log says why";
+
     private final ClusterKnowledge cluster;
     private final SchedulerLease lease;
     private final SchedulerName schedulerName;
     private final ClusterGpus gpus;
     private final GpuPodReader reader;
+    private final UnreadableObjects unreadable;
     private final Binder binder;
     private final FilterMetrics metrics;
     private final Clock clock;
@@ -47,6 +52,7 @@ class ExtenderController {
             SchedulerName schedulerName,
             ClusterGpus gpus,
             GpuPodReader reader,
+            UnreadableObjects unreadable,
             Binder binder,
             FilterMetrics metrics,
             Clock clock) {
@@ -55,6 +61,7 @@ class ExtenderController {
         this.schedulerName = schedulerName;
         this.gpus = gpus;
         this.reader = reader;
+        this.unreadable = unreadable;
         this.binder = binder;
         this.metrics = metrics;
         this.clock = clock;
@@ -71,7 +78,11 @@ class ExtenderController {
             return FilterAnswer.failed(
                     "the extender is called without node names: set nodeCacheCapable: true for it in kube-scheduler's configuration");
         }
-        GpuPod pod = reader.waiting(question.pod());
+        Optional<GpuPod> read = unreadable.read(question.pod(), reader::waiting);
+        if (read.isEmpty()) {
+            return FilterAnswer.failed(UNREADABLE);
+        }
+        GpuPod pod = read.get();
         if (pod.asks().isEmpty()) {
             return FilterAnswer.of(nodes);
         }

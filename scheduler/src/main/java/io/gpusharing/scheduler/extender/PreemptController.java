@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.extender;
 
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
@@ -10,6 +11,7 @@ import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +33,7 @@ class PreemptController {
     private final SchedulerLease lease;
     private final SchedulerName schedulerName;
     private final GpuPodReader gpuReader;
+    private final UnreadableObjects unreadable;
     private final RunningPodReader reader;
     private final Preemptions preemptions;
     private final RoomMaking reservations;
@@ -40,6 +43,7 @@ class PreemptController {
             SchedulerLease lease,
             SchedulerName schedulerName,
             GpuPodReader gpuReader,
+            UnreadableObjects unreadable,
             RunningPodReader reader,
             Preemptions preemptions,
             RoomMaking reservations) {
@@ -47,6 +51,7 @@ class PreemptController {
         this.lease = lease;
         this.schedulerName = schedulerName;
         this.gpuReader = gpuReader;
+        this.unreadable = unreadable;
         this.reader = reader;
         this.preemptions = preemptions;
         this.reservations = reservations;
@@ -56,7 +61,11 @@ class PreemptController {
     @PostMapping("/preempt")
     PreemptAnswer preempt(@RequestBody PreemptQuestion question) {
         Map<String, MetaVictims> nodes = question.nodes();
-        GpuPod pod = gpuReader.waiting(question.pod());
+        Optional<GpuPod> read = unreadable.read(question.pod(), gpuReader::waiting);
+        if (read.isEmpty()) {
+            return PreemptAnswer.NOBODY;
+        }
+        GpuPod pod = read.get();
         if (pod.asks().isEmpty()) {
             return new PreemptAnswer(nodes);
         }
@@ -70,8 +79,9 @@ class PreemptController {
         }
         var candidates = new HashMap<String, Set<String>>();
         nodes.forEach((node, victims) -> candidates.put(node, victims.uids()));
-        return preemptions
-                .choose(reader.preemptor(question.pod(), pod.asks()), candidates)
+        return unreadable
+                .read(question.pod(), it -> reader.preemptor(it, pod.asks()))
+                .flatMap(preemptor -> preemptions.choose(preemptor, candidates))
                 .map(chosen -> answer(pod, chosen))
                 .orElse(PreemptAnswer.NOBODY);
     }

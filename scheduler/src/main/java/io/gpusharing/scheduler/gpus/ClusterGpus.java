@@ -98,6 +98,17 @@ public final class ClusterGpus {
         nodes.computeIfAbsent(node, name -> new NodeGpus()).bind(pod);
     }
 
+    /**
+     * A pod that cannot be read is bound and has not ended. It may hold any of the node's GPUs, as
+     * far as the device plugin does not say more; of one that could be read before that still
+     * holds.
+     */
+    public synchronized void bindUnread(String podUid, String namespace, String name, String node) {
+        if (!node.equals(bound.get(podUid))) {
+            bind(GpuPod.unread(podUid, namespace, name), node);
+        }
+    }
+
     /** A pod has ended or was deleted. */
     public synchronized void forget(String podUid) {
         refused.remove(podUid);

@@ -1,11 +1,14 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Strategy;
+import io.gpusharing.request.ContainerRequest.Kind;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +45,22 @@ public record GpuPod(
                 List.of(),
                 Dialect.Metagpu,
                 0,
+                null,
+                Strategy.BestFit,
+                null);
+    }
+
+    /** A bound pod that cannot be read: whatever it asks for, it is no more than all GPUs. */
+    static GpuPod unread(String uid, String namespace, String name) {
+        var whole = new GpuAsk(1, 100, 0, true);
+        return new GpuPod(
+                uid,
+                namespace,
+                name,
+                List.of(new ContainerAsk("", Kind.App, whole, Set.of())),
+                List.of(),
+                Dialect.Metagpu,
+                Integer.MAX_VALUE,
                 null,
                 Strategy.BestFit,
                 null);

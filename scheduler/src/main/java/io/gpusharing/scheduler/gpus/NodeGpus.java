@@ -191,7 +191,7 @@ final class NodeGpus {
             List<ContainerAsk> asks = pod.asks();
             List<GpuHold> granted = shared.granted().get(uid);
             if (!SharedNode.isPlaced(asks)) {
-                if (granted == null) {
+                if (granted == null && !shared.refused().contains(uid)) {
                     drift.add(new Drift(Drift.Kind.UNPLACED, shared.name(), uid));
                     known.remove(uid);
                 }

@@ -6,7 +6,7 @@ import java.util.Optional;
 /** What is not remembered of the cluster. */
 public interface ClusterReader {
 
-    /** A node and all pods on it, at this moment; empty if it is gone. */
+    /** A node and all pods on it, at this moment; empty if it is gone, or any cannot be read. */
     Optional<NodePods> read(String node);
 
     /** All PodDisruptionBudgets. */

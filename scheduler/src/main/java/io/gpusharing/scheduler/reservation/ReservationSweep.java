@@ -5,7 +5,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.cluster.PromptClient;
+import io.gpusharing.scheduler.rounds.Rounds;
 import java.time.Clock;
 import java.time.Instant;
 import org.slf4j.Logger;
@@ -23,15 +25,24 @@ class ReservationSweep {
     private static final Logger log = LoggerFactory.getLogger(ReservationSweep.class);
 
     private final KubernetesClient client;
+    private final UnreadableObjects unreadable;
     private final Clock clock;
+    private final Rounds.Part sweeping;
 
-    ReservationSweep(KubernetesClient client, Clock clock) {
+    ReservationSweep(
+            KubernetesClient client, UnreadableObjects unreadable, Rounds rounds, Clock clock) {
         this.client = PromptClient.of(client);
+        this.unreadable = unreadable;
+        this.sweeping = rounds.part("sweeping");
         this.clock = clock;
     }
 
     @Scheduled(fixedDelay = 5_000)
     void sweep() {
+        sweeping.run(this::sweepAll);
+    }
+
+    private void sweepAll() {
         Instant now = clock.instant();
         try {
             client.resources(GpuReservation.class)
@@ -43,9 +54,10 @@ class ReservationSweep {
         }
     }
 
+    /** One that cannot be read keeps nothing from anybody, and stays to be looked at. */
     private void sweep(GpuReservation reservation, Instant now) {
         try {
-            if (!now.isBefore(reservation.until()) || !waits(reservation.getSpec().pod())) {
+            if (unreadable.read(reservation, it -> isOver(it, now)).orElse(false)) {
                 // Unless it was written anew since.
                 client.resource(reservation)
                         .lockResourceVersion(reservation.getMetadata().getResourceVersion())
@@ -54,6 +66,10 @@ class ReservationSweep {
         } catch (KubernetesClientException e) {
             failed(e);
         }
+    }
+
+    private boolean isOver(GpuReservation reservation, Instant now) {
+        return !now.isBefore(reservation.until()) || !waits(reservation.getSpec().pod());
     }
 
     private static void failed(KubernetesClientException problem) {

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.version;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.scheduler.cluster.PromptClient;
+import io.gpusharing.scheduler.rounds.Rounds;
 import io.gpusharing.scheduler.version.SchedulerDeployment.Image;
 import java.time.Clock;
 import java.util.Optional;
@@ -29,18 +30,25 @@ class VersionFollower {
     private final SchedulerDeployment deployment;
     private final Clock clock;
     private final VersionRule rule = new VersionRule();
+    private final Rounds.Part following;
     private String told = "";
 
-    VersionFollower(KubernetesClient client, VersionProperties properties, Clock clock) {
+    VersionFollower(
+            KubernetesClient client, VersionProperties properties, Rounds rounds, Clock clock) {
         this.client = PromptClient.of(client);
         this.properties = properties;
         this.deployment = new SchedulerDeployment(this.client, properties);
+        this.following = rounds.part("version");
         this.clock = clock;
     }
 
     /** Looks which version the API server has, and changes the image if that is due. */
     @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.MINUTES)
     void follow() {
+        following.run(this::look);
+    }
+
+    private void look() {
         if (properties.deployment().isEmpty()) {
             return;
         }

@@ -9,6 +9,7 @@ import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.PodNews;
+import io.gpusharing.scheduler.rounds.Rounds;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -36,42 +37,56 @@ class WaitingPods {
     private static final int ROUNDS = 5;
 
     private static final int NOT_FOUND = 404;
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVER_ERROR = 500;
 
     private final KubernetesClient client;
     private final ClusterGpus gpus;
     private final Clock clock;
+    private final Rounds.Part waking;
+    private final Rounds.Part telling;
 
-    WaitingPods(KubernetesClient client, ClusterGpus gpus, Clock clock) {
+    WaitingPods(KubernetesClient client, ClusterGpus gpus, Rounds rounds, Clock clock) {
         this.client = PromptClient.of(client);
         this.gpus = gpus;
+        this.waking = rounds.part("waking");
+        this.telling = rounds.part("telling");
         this.clock = clock;
+    }
+
+    /** What became of a condition. */
+    private enum Written {
+        Yes,
+        /** The API server does not take it of this pod, as it does not of one that is too large. */
+        Never,
+        /** No other pod's would be taken, either. */
+        NotNow
     }
 
     /** Wakes some of those for which there is room. */
     @Scheduled(fixedDelay = 1_000)
     void wake() {
+        waking.run(this::wakeSome);
+    }
+
+    private void wakeSome() {
         // Not all in one: nobody is placed meanwhile.
         for (int round = 0; round < ROUNDS; round++) {
             for (GpuPod pod : gpus.wakeable(AT_ONCE, clock.instant())) {
-                if (!wake(pod)) {
+                Written written =
+                        write(
+                                pod,
+                                "False",
+                                "RoomFound",
+                                "There was no room for it, and there is by now; it is being scheduled again");
+                if (written == Written.NotNow) {
                     return;
                 }
+                // One that cannot be told would be the first of every round; kube-scheduler tries
+                // it by itself after five minutes.
+                gpus.woken(pod.uid(), clock.instant());
             }
         }
-    }
-
-    /** Whether the API server can be asked about another one. */
-    private boolean wake(GpuPod pod) {
-        boolean written =
-                write(
-                        pod,
-                        "False",
-                        "RoomFound",
-                        "There was no room for it, and there is by now; it is being scheduled again");
-        if (written) {
-            gpus.woken(pod.uid(), clock.instant());
-        }
-        return written;
     }
 
     /**
@@ -79,8 +94,12 @@ class WaitingPods {
      */
     @Scheduled(fixedDelay = 1_000)
     void tell() {
+        telling.run(this::tellSome);
+    }
+
+    private void tellSome() {
         for (PodNews news : gpus.news(AT_ONCE, clock.instant())) {
-            boolean written =
+            Written written =
                     news.placed()
                             ? write(
                                     news.pod(),
@@ -88,15 +107,18 @@ class WaitingPods {
                                     "Placed",
                                     "It was placed on GPUs with enough room for it")
                             : write(news.pod(), "False", "NoRoom", news.text());
-            if (!written) {
-                gpus.failed(news, clock.instant());
+            if (written == Written.Yes) {
+                gpus.told(news, clock.instant());
+                continue;
+            }
+            gpus.failed(news, clock.instant());
+            if (written == Written.NotNow) {
                 return;
             }
-            gpus.told(news, clock.instant());
         }
     }
 
-    private boolean write(GpuPod pod, String status, String reason, String message) {
+    private Written write(GpuPod pod, String status, String reason, String message) {
         try {
             patch(pod, status, reason, message);
         } catch (KubernetesClientException e) {
@@ -106,11 +128,17 @@ class WaitingPods {
                         .addKeyValue("condition", reason)
                         .addKeyValue("reason", e.getMessage())
                         .log("cannot write a condition of a pod; trying again");
-                return false;
+                return isAway(e) ? Written.NotNow : Written.Never;
             }
             gpus.forget(pod.uid());
         }
-        return true;
+        return Written.Yes;
+    }
+
+    /** Of a pod that etcd does not take because it is too large the API server says 500. */
+    private static boolean isAway(KubernetesClientException problem) {
+        int code = problem.getCode();
+        return code == 0 || code == TOO_MANY_REQUESTS || code > SERVER_ERROR;
     }
 
     private void patch(GpuPod pod, String status, String reason, String message) {

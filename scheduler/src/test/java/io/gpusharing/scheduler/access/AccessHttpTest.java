@@ -158,6 +158,27 @@ class AccessHttpTest {
         assertThat(answer.body()).contains("this one has no label gpusharing.io/metered");
     }
 
+    /** A tenant may write its pod's managed fields; the API server stores what parses as a set. */
+    @Test
+    void aPodsManagedFieldsHoweverDeepKeepItNotFromBeingRead() throws Exception {
+        String fields = "{\"f:a\":".repeat(5_000) + "{}" + "}".repeat(5_000);
+
+        HttpResponse<String> answer =
+                send(
+                        scheduler,
+                        to("/filter")
+                                .header("Content-Type", "application/json")
+                                .POST(
+                                        BodyPublishers.ofString(
+                                                question()
+                                                        .replace(
+                                                                "\"annotations\":",
+                                                                "\"managedFields\":[{\"fieldsV1\":%s}],\"annotations\":"
+                                                                        .formatted(fields)))));
+
+        assertThat(answer.body()).contains("this one has no label gpusharing.io/metered");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"/filter", "/preempt", "/bind"})
     void withoutACertificateNobodyIsAnswered(String path) throws Exception {

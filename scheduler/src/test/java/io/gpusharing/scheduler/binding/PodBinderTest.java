@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -68,6 +69,7 @@ class PodBinderTest {
                         client,
                         new GpuPodReader(
                                 new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
+                        new UnreadableObjects(_ -> {}),
                         gpus,
                         Clock.fixed(NOON, ZoneOffset.UTC));
         gpus.describe(

@@ -7,6 +7,8 @@ import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.Unreadable;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.preemption.NodePods;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -27,6 +29,7 @@ class LiveClusterTest {
     /** What is answered, by path and query. */
     private final Map<String, String> objects = new HashMap<>();
 
+    private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private HttpServer server;
     private KubernetesClient client;
     private LiveCluster cluster;
@@ -57,7 +60,10 @@ class LiveClusterTest {
                         .build();
         cluster =
                 new LiveCluster(
-                        client, new DisruptionBudgetWatch(client), new RunningPodReader(""));
+                        client,
+                        new DisruptionBudgetWatch(client, unreadable),
+                        new RunningPodReader(""),
+                        unreadable);
     }
 
     @AfterEach
@@ -81,16 +87,21 @@ class LiveClusterTest {
         return "{\"apiVersion\": \"v1\", \"kind\": \"PodList\", \"items\": [%s]}".formatted(items);
     }
 
+    private void node(String name, String bound, String nominated) {
+        objects.put(
+                "/api/v1/nodes/" + name,
+                """
+                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "%s"},
+                 "status": {"allocatable": {"cpu": "8", "pods": "110"}, "capacity": {"cpu": "9"}}}
+                """
+                        .formatted(name));
+        objects.put(PODS + "spec.nodeName%3D" + name, bound);
+        objects.put(PODS + "spec.nodeName%3D%2Cstatus.nominatedNodeName%3D" + name, nominated);
+    }
+
     @Test
     void readsANodeAndWhoIsOnItOrIsToCome() {
-        objects.put(
-                "/api/v1/nodes/n",
-                """
-                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
-                 "status": {"allocatable": {"cpu": "8", "pods": "110"}, "capacity": {"cpu": "9"}}}
-                """);
-        objects.put(PODS + "spec.nodeName%3Dn", pods("Running", "Succeeded", "Pending", "Failed"));
-        objects.put(PODS + "spec.nodeName%3D%2Cstatus.nominatedNodeName%3Dn", pods("Pending"));
+        node("n", pods("Running", "Succeeded", "Pending", "Failed"), pods("Pending"));
 
         NodePods read = cluster.read("n").orElseThrow();
 
@@ -102,6 +113,41 @@ class LiveClusterTest {
         assertThat(read.bound().getFirst().requests().of("cpu"))
                 .isEqualByComparingTo(BigDecimal.TWO);
         assertThat(read.nominated()).hasSize(1);
+    }
+
+    /** Finding: a pod without GPUs, of a request of 1m and a limit of 9e999, stopped preemption. */
+    @Test
+    void aPodOfAmountsWithoutMeasureIsReadAsOthersAre() {
+        node(
+                "n",
+                pods("Running")
+                        .replace(
+                                "{\"cpu\": \"2\"}",
+                                "{\"cpu\": \"1m\"}, \"limits\": {\"cpu\": \"9e999\"}"),
+                pods());
+
+        assertThat(cluster.read("n").orElseThrow().bound()).hasSize(1);
+    }
+
+    /** Whoever may write a pod's status may leave it without a phase. */
+    @Test
+    void aPodWithoutAPhaseHasNotEnded() {
+        node("n", pods("Running").replace("\"phase\": \"Running\"", ""), pods());
+
+        assertThat(cluster.read("n").orElseThrow().bound()).hasSize(1);
+    }
+
+    @Test
+    void aPodThatCannotBeReadCountsAsFillingItsNodeAndNoOther() {
+        String odd = pods("Running").replace("\"phase\"", "\"startTime\": \"soon\", \"phase\"");
+        node("odd", odd, pods());
+        node("awaited", pods(), odd);
+        node("usual", pods("Pending"), pods());
+
+        assertThat(cluster.read("odd")).isEmpty();
+        assertThat(cluster.read("awaited")).isEmpty();
+        assertThat(cluster.read("usual")).isPresent();
+        assertThat(unreadable.present()).extracting(Unreadable::name).containsExactly("Running");
     }
 
     @Test

@@ -81,6 +81,20 @@ class RunningPodReaderTest {
                                         BigDecimal.ONE)));
     }
 
+    /** The API server takes all of these, and writes a day of the year 10000 of its own accord. */
+    @Test
+    void readsAmountsWithoutMeasureAndAStartInTheFarFuture() {
+        Pod pod =
+                pod(
+                        POD.replace("2026-11-26T11:00:00Z", "10000-01-01T00:59:59Z")
+                                .replace("\"cpu\": \"3\"", "\"cpu\": \"9e999\"")
+                                .replace("\"memory\": \"3Mi\"", "\"memory\": \"1E-400\""));
+
+        assertThat(reader.running(pod).started())
+                .isEqualTo(Instant.parse("+10000-01-01T00:59:59Z"));
+        assertThat(RunningPodReader.requests(pod).of("cpu")).isGreaterThan(BigDecimal.TEN.pow(900));
+    }
+
     @Test
     void aPodThatHasNotStartedBeganLatestAndWithoutAPriorityIsOfZero() {
         var running =

@@ -11,6 +11,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.rounds.Rounds;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,15 +28,20 @@ class DriftWatchTest {
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private final List<Drift> told = new ArrayList<>();
     private boolean known = true;
-    private final DriftWatch metrics = new DriftWatch(registry, gpus, () -> known, told::add);
+    private final DriftWatch metrics =
+            new DriftWatch(registry, gpus, () -> known, told::add, new Rounds(registry));
 
-    private void share(Map<String, List<GpuHold>> granted) {
+    private void share(Map<String, List<GpuHold>> granted, String... refused) {
         gpus.describe(
                 new SharedNode(
                         "node",
                         List.of(new Gpu("one", 100, 1_000), new Gpu("two", 100, 1_000)),
                         List.of(),
-                        granted));
+                        granted,
+                        Map.of(),
+                        "",
+                        false,
+                        Set.of(refused)));
     }
 
     private void bind(String uid, GpuAsk ask, Set<String> on) {
@@ -86,6 +92,14 @@ class DriftWatchTest {
         assertNoneBut("unplaced");
 
         share(Map.of("past us", half("one")));
+
+        assertNoneBut("");
+    }
+
+    @Test
+    void aPodThatTheDevicePluginRefusedForGoodKeepsNobodyFromAnything() {
+        share(Map.of(), "past us");
+        bind("past us", HALF, Set.of());
 
         assertNoneBut("");
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
 import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.kubernetes.Unreadable;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -50,6 +52,7 @@ class ExtenderControllerTest {
     private Optional<String> whyNot = Optional.empty();
     private Optional<String> bound = Optional.empty();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
 
     private final MockMvc extender = asked("gpusharing-scheduler");
 
@@ -65,6 +68,7 @@ class ExtenderControllerTest {
                                         new ProviderAsk(Map.of("cnvrg.io/metagpu", 100)),
                                         Strategy.BestFit,
                                         new PodSharing(Across.Budget)),
+                                unreadable,
                                 (namespace, name, uid, node) -> {
                                     assertThat(List.of(namespace, name, uid, node))
                                             .containsExactly("default", "train", UID, "gpu-node-1");
@@ -141,6 +145,20 @@ class ExtenderControllerTest {
                 .contains(
                         JSON.readTree("{\"Host\": \"gpu-node-1\", \"Score\": 0}"),
                         JSON.readTree("{\"Host\": \"gpu-node-2\", \"Score\": 10}"));
+    }
+
+    @Test
+    void aPodThatCannotBeReadWaitsAlone() throws Exception {
+        share("gpu-node-2", 2);
+        String question = recorded("filter-1.36.3.json");
+        String odd =
+                question.replace(
+                        "\"annotations\":", "\"deletionTimestamp\":\"soon\",\"annotations\":");
+
+        assertThat(ask("/filter", odd).path("Error").asString()).contains("cannot read");
+        assertThat(unreadable.present()).extracting(Unreadable::kind).containsExactly("Pod");
+        assertThat(ask("/filter", question).path("NodeNames")).hasSize(1);
+        assertThat(unreadable.present()).isEmpty();
     }
 
     @Test
@@ -233,7 +251,7 @@ class ExtenderControllerTest {
         String broken = recorded("filter-1.36.3.json").replace("\"50\"", "\"fifty\"");
 
         assertThat(ask("/filter", broken).path("Error").asString())
-                .startsWith("the extender failed: ");
+                .startsWith("the extender cannot read what the pod asks of GPUs");
     }
 
     @Test

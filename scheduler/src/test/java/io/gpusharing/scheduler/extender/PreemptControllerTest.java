@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
 import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
@@ -81,6 +82,7 @@ class PreemptControllerTest implements ClusterReader {
                                             new ProviderAsk(Map.of()),
                                             Strategy.BestFit,
                                             PodSharing.NONE),
+                                    new UnreadableObjects(_ -> {}),
                                     new RunningPodReader(""),
                                     new Preemptions(
                                             gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),

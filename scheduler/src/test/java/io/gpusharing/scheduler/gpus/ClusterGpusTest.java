@@ -368,6 +368,59 @@ class ClusterGpusTest {
                 .isEqualTo(failed("a", Reason.NO_ROOM));
     }
 
+    /** Finding: 0.01 GPU bound by hand to each node, and no whole GPU was placed anywhere. */
+    @Test
+    void aPodBoundByHandBlocksAllGpusOnlyUntilTheDevicePluginGrantsOrRefusesIt() {
+        GpuPod byHand = pod(1);
+        gpus.describe(node("a", 2));
+        gpus.bind(byHand, "a");
+        GpuPod whole = pod(100);
+        assertThat(filter(whole, "a"))
+                .as("it may be given a part of either")
+                .isEqualTo(unresolvable("a", Reason.NO_ROOM));
+
+        gpus.describe(
+                new SharedNode(
+                        "a",
+                        gpus("a", 2),
+                        List.of(),
+                        Map.of(byHand.uid(), List.of(new GpuHold(gpu("a", 0), 1, 1_024, false)))));
+        assertThat(filter(whole, "a")).isEqualTo(chosen("a"));
+        assertThat(claimed(whole, "a")).containsExactly(gpu("a", 1));
+        gpus.cancel(whole.uid());
+
+        gpus.describe(
+                new SharedNode(
+                        "a",
+                        gpus("a", 2),
+                        List.of(),
+                        Map.of(),
+                        Map.of(),
+                        "",
+                        false,
+                        Set.of(byHand.uid())));
+        assertThat(filter(pod(200), "a")).isEqualTo(chosen("a"));
+    }
+
+    @Test
+    void aBoundPodThatCannotBeReadKeepsItsNodeUntilItIsReadGrantedSomethingOrGone() {
+        gpus.describe(node("a", 1));
+        gpus.describe(node("b", 1));
+        GpuPod odd = pod(10);
+        gpus.bindUnread(odd.uid(), odd.namespace(), odd.name(), "a");
+
+        assertThat(filter(pod(10), "a")).isEqualTo(unresolvable("a", Reason.NO_ROOM));
+        assertThat(filter(pod(10), "a", "b")).isEqualTo(chosen("b"));
+
+        gpus.bind(on(odd, gpu("a", 0)), "a");
+        assertThat(filter(pod(90), "a")).isEqualTo(chosen("a"));
+
+        gpus.bindUnread(odd.uid(), odd.namespace(), odd.name(), "a");
+        assertThat(filter(pod(90), "a"))
+                .as("what it holds was known before")
+                .isEqualTo(failed("a", Reason.NO_ROOM));
+    }
+
     @Test
     void wholeGpusAreThoseThatNobodyHolds() {
         gpus.describe(node("a", 2));

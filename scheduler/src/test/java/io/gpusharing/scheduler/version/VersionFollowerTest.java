@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.rounds.Rounds;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -55,6 +57,7 @@ class VersionFollowerTest {
                         client,
                         new VersionProperties(
                                 "gpusharing-system", "gpusharing-scheduler", "kube-scheduler"),
+                        new Rounds(new SimpleMeterRegistry()),
                         Clock.systemUTC());
     }
 

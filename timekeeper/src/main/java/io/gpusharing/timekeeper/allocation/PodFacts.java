@@ -116,7 +116,7 @@ public record PodFacts(
                 .map(grammar -> {
                     try {
                         return limited(grammar.shareOn(request, node));
-                    } catch (ArithmeticException e) {
+                    } catch (ArithmeticException | IllegalArgumentException e) {
                         return ABSURD;
                     }
                 });

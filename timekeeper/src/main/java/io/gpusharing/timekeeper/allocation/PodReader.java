@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.ContainerRequest.Kind;
@@ -23,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -69,6 +71,15 @@ public final class PodReader {
     public PodReader(Predicate<String> gpuResource, Function<Pod, Claimed> claims) {
         this.gpuResource = gpuResource;
         this.claims = claims;
+    }
+
+    /** A pod's UID; empty if it has none that the API server may have given it. */
+    public static Optional<UUID> uid(Pod pod) {
+        try {
+            return Optional.ofNullable(pod.getMetadata().getUid()).map(UUID::fromString);
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** The facts of a pod as the API server stores it. */
@@ -278,6 +289,6 @@ public final class PodReader {
     }
 
     private static @Nullable Instant instant(@Nullable String time) {
-        return time == null || time.isEmpty() ? null : Instant.parse(time);
+        return time == null || time.isEmpty() ? null : ApiTime.read(time);
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.CustomResource;
 import io.gpusharing.request.grammar.GrammarSettings;
@@ -9,7 +10,9 @@ import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import java.time.Duration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
@@ -19,11 +22,19 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class ClusterConfiguration {
 
+    /** The API server sends a bookmark every minute or so. */
+    private static final Duration SILENCE = Duration.ofMinutes(5);
+
     @Bean(destroyMethod = "close")
     KubernetesClient kubernetesClient() {
         return new KubernetesClientBuilder()
                 .withKubernetesSerialization(LeanObjects.serialization())
                 .build();
+    }
+
+    @Bean
+    UnreadableObjects unreadableObjects(MeterRegistry metrics) {
+        return new UnreadableReport(metrics).objects();
     }
 
     @Bean
@@ -49,16 +60,24 @@ class ClusterConfiguration {
 
     /**
      * Whether the cluster's pods are known. Once they are, an API server that is away changes
-     * nothing.
+     * nothing for some minutes; then what is known of them is old.
      */
     @Bean
-    HealthIndicator podsKnown(ClusterView view) {
-        return () ->
-                view.listed()
-                        ? Health.up().build()
-                        : Health.down()
-                                .withDetail("reason", "pods have not been listed yet")
-                                .build();
+    HealthIndicator podsKnown(ClusterView view, ClusterWatch watch) {
+        return () -> {
+            Duration silence = watch.silence();
+            return !view.listed()
+                    ? down("pods have not been listed yet")
+                    : silence.compareTo(SILENCE) > 0
+                            ? down(
+                                    "the API server's watch has said nothing for %d s"
+                                            .formatted(silence.toSeconds()))
+                            : Health.up().build();
+        };
+    }
+
+    private static Health down(String reason) {
+        return Health.down().withDetail("reason", reason).build();
     }
 
     @Bean

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -40,10 +41,13 @@ public class ClusterView {
         return listed;
     }
 
-    void replacePods(List<PodFacts> present) {
+    /**
+     * @param unread pods that are there and cannot be read; they stay what they were known as last
+     */
+    void replacePods(List<PodFacts> present, Set<UUID> unread) {
         Map<UUID, PodFacts> byUid =
                 present.stream().collect(Collectors.toMap(PodFacts::uid, Function.identity()));
-        pods.keySet().retainAll(byUid.keySet());
+        pods.keySet().removeIf(uid -> !byUid.containsKey(uid) && !unread.contains(uid));
         pods.putAll(byUid);
         listed = true;
     }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -14,7 +15,10 @@ import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
 import io.gpusharing.timekeeper.cluster.PodEvent.Resync;
 import io.gpusharing.timekeeper.cluster.PodEvent.Unlabelled;
 import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +44,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
     private final Leadership leadership;
     private final Clock clock;
     private final PodReader reader;
+    private final UnreadableObjects unreadable;
 
     private @Nullable NodeWatch nodes;
     private @Nullable PodWatch pods;
@@ -53,6 +58,8 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
             ClusterView view,
             PodEventHandler handler,
             List<PodObserver> observers,
+            UnreadableObjects unreadable,
+            MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
         this.client = client;
@@ -64,12 +71,19 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
         this.leadership = leadership;
         this.clock = clock;
         this.reader = reader;
+        this.unreadable = unreadable;
+        Gauge.builder("gpusharing.watch.silent", this, it -> it.silence().toMillis() / 1_000.0)
+                .baseUnit("seconds")
+                .description(
+                        "Since when the watch of pods has heard nothing of the API server, which"
+                                + " speaks every minute; more than a few of them is an alert")
+                .register(registry);
         leadership.listen(this::watch, this::watch);
     }
 
     @Override
     public synchronized void start() {
-        nodes = new NodeWatch(client, grammars, view);
+        nodes = new NodeWatch(client, grammars, view, unreadable);
         nodes.start();
         watch();
     }
@@ -84,6 +98,11 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
         return nodes == null ? List.of() : nodes.present();
     }
 
+    /** For how long the API server has said nothing of pods; zero while nobody watches. */
+    synchronized Duration silence() {
+        return pods == null ? Duration.ZERO : Duration.between(pods.heard(), clock.instant());
+    }
+
     private synchronized void watch() {
         if (nodes == null) {
             return;
@@ -94,6 +113,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
         pods =
                 new PodWatch(
                         client,
+                        unreadable,
                         this::read,
                         next,
                         properties.watchRetry(),
@@ -128,8 +148,10 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
     }
 
     private PodFacts read(Pod pod) {
-        observers.forEach(observer -> observer.onPod(pod));
-        return reader.read(pod);
+        PodFacts facts = reader.read(pod);
+        // What an observer fails on is charged all the same.
+        observers.forEach(observer -> unreadable.handOver(pod, observer::onPod));
+        return facts;
     }
 
     /** The view is updated first, so that the handler finds there what was reported. */
@@ -171,7 +193,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
                 return;
             }
             switch (event) {
-                case Listed listed -> view.replacePods(listed.pods());
+                case Listed listed -> view.replacePods(listed.pods(), listed.unread());
                 case Updated updated -> view.put(updated.pod());
                 case Deleted deleted -> view.remove(deleted.pod());
                 case Unlabelled unlabelled -> view.remove(unlabelled.pod());

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import java.util.List;
@@ -22,7 +23,6 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.annotation.JsonDeserialize;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Objects without what nobody here reads. It is the larger half of a pod, and is passed over by the
@@ -38,7 +38,7 @@ public final class LeanObjects {
     /** What reads them. */
     public static KubernetesSerialization serialization() {
         return new KubernetesSerialization(
-                JsonMapper.builder()
+                ApiServerJson.mapper()
                         .addMixIn(FieldsV1.class, OfFields.class)
                         .addMixIn(PodSpec.class, Spec.class)
                         .addMixIn(Container.class, OfContainer.class)

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.GpuNames;
@@ -20,7 +21,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the nodes of the {@link ClusterView}, also those that are gone: pods that were bound to one
- * may become known later than its end.
+ * may become known later than its end. A node that cannot be read has the GPUs that it had: none
+ * vanishes because a number in it is odd. If it never could be, its pods are charged as on a node
+ * that is not known.
  */
 final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
 
@@ -29,14 +32,20 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
     private final KubernetesClient client;
     private final RequestGrammars grammars;
     private final ClusterView view;
+    private final UnreadableObjects unreadable;
     private final ObjectInformer<Node> informer;
     private CompletableFuture<Void> synced = new CompletableFuture<>();
 
-    NodeWatch(KubernetesClient client, RequestGrammars grammars, ClusterView view) {
+    NodeWatch(
+            KubernetesClient client,
+            RequestGrammars grammars,
+            ClusterView view,
+            UnreadableObjects unreadable) {
         this.client = client;
         this.grammars = grammars;
         this.view = view;
-        this.informer = new ObjectInformer<>("nodes", client.nodes());
+        this.unreadable = unreadable;
+        this.informer = new ObjectInformer<>("nodes", client.nodes(), unreadable);
     }
 
     void start() {
@@ -55,7 +64,7 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
         return informer.hasSynced()
                 ? Optional.of(
                         informer.objects().list().stream()
-                                .map(node -> capacity(node, GpuNames::isGpu))
+                                .flatMap(node -> unreadable.read(node, this::gpus).stream())
                                 .toList())
                 : Optional.empty();
     }
@@ -74,7 +83,7 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
         try {
             Node node = client.nodes().withName(name).get();
             if (node != null) {
-                onUpdate(node);
+                unreadable.handOver(node, this::onUpdate);
             }
         } catch (KubernetesClientException e) {
             log.atWarn().addKeyValue("node", name).setCause(e).log("cannot read node");
@@ -102,6 +111,10 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
                 capacity(node, grammars::reads),
                 Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
                 Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of()));
+    }
+
+    private Map<String, Quantity> gpus(Node node) {
+        return capacity(node, GpuNames::isGpu);
     }
 
     private static Map<String, Quantity> capacity(Node node, Predicate<String> wanted) {

@@ -3,6 +3,8 @@ package io.gpusharing.timekeeper.cluster;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.UUID;
 
 /**
  * What the API server reports of pods, with the instant at which it was received.
@@ -18,9 +20,11 @@ public sealed interface PodEvent {
      * All pods there are. A pod that is not among them has gone; its end may still be reported if
      * {@code resuming}.
      *
+     * @param unread those that are there and cannot be read
      * @param resuming whether what happened since the stored position is reported next
      */
-    record Listed(List<PodFacts> pods, String position, boolean resuming, Instant at)
+    record Listed(
+            List<PodFacts> pods, Set<UUID> unread, String position, boolean resuming, Instant at)
             implements PodEvent {}
 
     /** A change of one pod. */
@@ -51,6 +55,8 @@ public sealed interface PodEvent {
     /**
      * All bound pods that ask for GPUs and do not carry our label, so that the watch does not
      * report them.
+     *
+     * @param unread those that cannot be read, whether they ask for GPUs or not
      */
-    record Resync(List<PodFacts> pods, Instant at) implements PodEvent {}
+    record Resync(List<PodFacts> pods, Set<UUID> unread, Instant at) implements PodEvent {}
 }

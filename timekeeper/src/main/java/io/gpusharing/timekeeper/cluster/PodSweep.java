@@ -1,9 +1,11 @@
 package io.gpusharing.timekeeper.cluster;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
@@ -13,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +23,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Searches all pods now and then for those that ask for GPUs but do not carry our label. Pods are
- * read page by page, and only those found are kept.
+ * read page by page, and only those found are kept. A pod that cannot be read ends no sweep: it is
+ * reported as such, and what was found of it before holds.
  */
 @Component
 class PodSweep extends LeaderTask {
@@ -36,6 +40,7 @@ class PodSweep extends LeaderTask {
     private final PodEventHandler handler;
     private final SweepProperties properties;
     private final Clock clock;
+    private final UnreadPods unread;
 
     PodSweep(
             KubernetesClient client,
@@ -44,6 +49,7 @@ class PodSweep extends LeaderTask {
             ClusterView view,
             PodEventHandler handler,
             SweepProperties properties,
+            UnreadableObjects unreadable,
             Leadership leadership,
             Clock clock) {
         super("pod-sweep", leadership, clock);
@@ -54,6 +60,12 @@ class PodSweep extends LeaderTask {
         this.handler = handler;
         this.clock = clock;
         this.properties = properties;
+        this.unread = new UnreadPods(unreadable);
+    }
+
+    @Override
+    protected void handOver() {
+        unread.close();
     }
 
     /** Sweeps once the pods that are watched are known. */
@@ -66,7 +78,7 @@ class PodSweep extends LeaderTask {
             return now.plus(UNTIL_LISTED);
         }
         try {
-            handler.onEvent(new PodEvent.Resync(sweep(), clock.instant()));
+            handler.onEvent(sweep());
             return now.plus(properties.every());
         } catch (KubernetesClientException e) {
             log.atWarn()
@@ -77,18 +89,20 @@ class PodSweep extends LeaderTask {
         }
     }
 
-    private List<PodFacts> sweep() {
+    private PodEvent.Resync sweep() {
         var found = new ArrayList<PodFacts>();
+        unread.listing();
         PodPages.forEach(
                 client.pods().inAnyNamespace().withoutLabel(Names.METERED_LABEL, "true"),
                 pod -> {
                     if (pod.getSpec().getNodeName() != null) {
-                        PodFacts facts = reader.read(pod);
-                        if (facts.holdsGpus(grammars)) {
-                            found.add(facts);
-                        }
+                        unread.read(pod, this::holder).flatMap(it -> it).ifPresent(found::add);
                     }
                 });
-        return found;
+        return new PodEvent.Resync(List.copyOf(found), unread.listed(), clock.instant());
+    }
+
+    private Optional<PodFacts> holder(Pod pod) {
+        return Optional.of(reader.read(pod)).filter(facts -> facts.holdsGpus(grammars));
     }
 }

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.WatcherException;
 import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
 import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
@@ -35,6 +36,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Lists and watches the metered pods, and reports {@link PodEvent}s. It goes on for ever: an API
  * server that is away is asked again, one that has forgotten our position is listed again.
+ *
+ * <p>A pod that cannot be read stops nothing: the position moves past what is reported of it, and
+ * it stays what it was known as last until it has gone.
  */
 final class PodWatch implements AutoCloseable {
 
@@ -46,13 +50,16 @@ final class PodWatch implements AutoCloseable {
     private final Duration retry;
     private final Supplier<Optional<String>> stored;
     private final Clock clock;
+    private final UnreadPods unread;
     private final Thread thread;
+    private volatile Instant heard;
 
     /**
      * @param stored where to go on, read once it begins; empty to begin with a list
      */
     PodWatch(
             KubernetesClient client,
+            UnreadableObjects unreadable,
             Function<Pod, PodFacts> reader,
             Consumer<PodEvent> handler,
             Duration retry,
@@ -64,6 +71,8 @@ final class PodWatch implements AutoCloseable {
         this.retry = retry;
         this.stored = stored;
         this.clock = clock;
+        this.unread = new UnreadPods(unreadable);
+        this.heard = clock.instant();
         this.thread = Thread.ofVirtual().name("pod-watch").unstarted(this::run);
     }
 
@@ -74,21 +83,31 @@ final class PodWatch implements AutoCloseable {
     @Override
     public void close() {
         thread.interrupt();
+        unread.close();
+    }
+
+    /** When the API server last said anything, were it only that nothing has happened. */
+    Instant heard() {
+        return heard;
     }
 
     private void run() {
         boolean logged = false;
         boolean begun = false;
         String position = null;
+        var backoff = new Backoff(retry);
         try {
             while (!Thread.currentThread().isInterrupted()) {
+                Duration wait = retry;
                 try {
                     if (!begun) {
                         position = stored.get().orElse(null);
                         begun = true;
                     }
                     String listed = list(position != null);
+                    Instant began = clock.instant();
                     position = follow(position != null ? position : listed, position != null);
+                    wait = backoff.after(Duration.between(began, clock.instant()));
                     logged = false;
                 } catch (RuntimeException e) {
                     // Whatever it was: a thread that ended here would leave all pods uncharged.
@@ -96,8 +115,8 @@ final class PodWatch implements AutoCloseable {
                         log.atWarn().setCause(e).log("cannot list pods, asking again");
                         logged = true;
                     }
-                    TimeUnit.NANOSECONDS.sleep(retry.toNanos());
                 }
+                TimeUnit.NANOSECONDS.sleep(wait.toNanos());
             }
         } catch (InterruptedException e) {
             log.debug("interrupted");
@@ -110,13 +129,20 @@ final class PodWatch implements AutoCloseable {
 
     private String list(boolean resuming) {
         var pods = new ArrayList<PodFacts>();
-        String position = PodPages.forEach(metered(), pod -> pods.add(reader.apply(pod)));
-        handler.accept(new Listed(List.copyOf(pods), position, resuming, clock.instant()));
+        unread.listing();
+        String position = PodPages.forEach(metered(), pod -> read(pod).ifPresent(pods::add));
+        heard = clock.instant();
+        handler.accept(new Listed(List.copyOf(pods), unread.listed(), position, resuming, heard));
         return position;
     }
 
+    private Optional<PodFacts> read(Pod pod) {
+        return unread.read(pod, reader);
+    }
+
     /**
-     * Returns when the API server no longer knows the position, or did not answer a question.
+     * Returns when the API server no longer knows the position, did not answer a question, or has
+     * removed a pod that cannot be read.
      *
      * @return where to go on; null if all pods have to be listed again
      */
@@ -171,10 +197,12 @@ final class PodWatch implements AutoCloseable {
             String position = pod.getMetadata().getResourceVersion();
             try {
                 Instant now = clock.instant();
+                heard = now;
                 switch (action) {
-                    case ADDED, MODIFIED ->
-                            handler.accept(new Updated(reader.apply(pod), position, now));
-                    case DELETED -> handler.accept(left(pod, position, now));
+                    case ADDED, MODIFIED -> handler.accept(changed(pod, position, now));
+                    case DELETED ->
+                            left(pod, position, now)
+                                    .ifPresentOrElse(handler, () -> lose(pod, position));
                     case BOOKMARK -> handler.accept(new Bookmark(position, now));
                     case ERROR -> {
                         stop(new End("the API server reported an error", null));
@@ -187,16 +215,34 @@ final class PodWatch implements AutoCloseable {
             }
         }
 
+        /** Of a pod that cannot be read now, what was read before holds. */
+        private PodEvent changed(Pod pod, String position, Instant now) {
+            return read(pod)
+                    .<PodEvent>map(it -> new Updated(it, position, now))
+                    .orElseGet(() -> new Bookmark(position, now));
+        }
+
         /**
          * A watch by label says the same of a pod that was removed and of one that lost the label.
+         *
+         * @return empty if the pod cannot be read
          */
-        private PodEvent left(Pod pod, String position, Instant now) {
-            PodFacts last = reader.apply(pod);
-            return last.lifecycle().removal() != null
-                    ? new Deleted(last, position, now)
-                    : present(last)
-                            .<PodEvent>map(it -> new Unlabelled(reader.apply(it), position, now))
-                            .orElseGet(() -> new Deleted(last, position, now));
+        private Optional<PodEvent> left(Pod pod, String position, Instant now) {
+            return read(pod)
+                    .map(last ->
+                            last.lifecycle().removal() != null
+                                    ? new Deleted(last, position, now)
+                                    : present(last)
+                                            .<PodEvent>map(it ->
+                                                    new Unlabelled(
+                                                            read(it).orElse(last), position, now))
+                                            .orElseGet(() -> new Deleted(last, position, now)));
+        }
+
+        /** The list does not show it: it is taken for one that vanished while nobody watched. */
+        private void lose(Pod pod, String position) {
+            unread.gone(pod);
+            stop(new End("a pod that cannot be read was removed", position));
         }
 
         private Optional<Pod> present(PodFacts pod) {

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
@@ -113,7 +114,7 @@ final class InjectionSwitch {
     /** People edit this object too; what cannot be read is as if it had not been written. */
     private static Instant instant(String text) {
         try {
-            return Instant.parse(text);
+            return ApiTime.read(text);
         } catch (DateTimeException e) {
             return Instant.EPOCH;
         }

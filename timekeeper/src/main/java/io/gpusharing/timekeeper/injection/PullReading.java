@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.injection.Pull.Done;
 import io.gpusharing.timekeeper.injection.Pull.Failing;
@@ -61,7 +62,7 @@ final class PullReading {
                 ? Optional.of(
                         new Failing(
                                 UUID.fromString(pod.getMetadata().getUid()),
-                                Instant.parse(pod.getMetadata().getCreationTimestamp()),
+                                ApiTime.read(pod.getMetadata().getCreationTimestamp()),
                                 image))
                 : Optional.empty();
     }
@@ -79,7 +80,7 @@ final class PullReading {
                                 Optional.ofNullable(state.getTerminated())
                                         .map(it -> it.getStartedAt())))
                 .flatMap(Optional::stream)
-                .map(Instant::parse)
+                .map(ApiTime::read)
                 .max(Instant::compareTo);
     }
 

@@ -1,18 +1,24 @@
 package io.gpusharing.timekeeper.leader;
 
 import io.gpusharing.kubernetes.LeaderElector;
+import io.gpusharing.kubernetes.Rounds;
 import org.springframework.context.SmartLifecycle;
 
 /**
  * Takes part in the election before all work that needs a leader starts, and until it has ended.
  */
-final class LeaderElection implements SmartLifecycle, AutoCloseable {
+final class LeaderElection implements SmartLifecycle, Part, AutoCloseable {
 
     private final LeaderElector elector;
     private volatile boolean running;
 
     LeaderElection(LeaderElector elector) {
         this.elector = elector;
+    }
+
+    @Override
+    public Rounds rounds() {
+        return elector.rounds();
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.leader;
 
 import io.gpusharing.kubernetes.Leadership;
-import io.gpusharing.kubernetes.OutageLog;
+import io.gpusharing.kubernetes.Rounds;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,18 +14,19 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * A thread that works when it starts, when it is triggered, and at the instants that it asked for.
- * A failure is logged once and tried again after a second. Work that one replica does for all is
- * done only while it leads.
+ * What fails is tried again after a second, and later if it fails again. Work that one replica does
+ * for all is done only while it leads.
  */
-public abstract class LeaderTask implements SmartLifecycle {
+public abstract class LeaderTask implements SmartLifecycle, Part {
 
     private static final Logger log = LoggerFactory.getLogger(LeaderTask.class);
     private static final Duration LONGEST_NAP = Duration.ofSeconds(30);
+    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final Leadership leadership;
     private final Clock clock;
     private final Semaphore wakeUp = new Semaphore(1);
-    private final OutageLog outageLog;
+    private final Rounds rounds;
     private final String name;
     private volatile @Nullable Thread thread;
     private boolean listening;
@@ -49,7 +50,7 @@ public abstract class LeaderTask implements SmartLifecycle {
     protected LeaderTask(String name, Leadership leadership, Clock clock) {
         this.leadership = leadership;
         this.clock = clock;
-        this.outageLog = new OutageLog(log, name, clock);
+        this.rounds = new Rounds(name, PAUSE, log, clock);
         this.name = name;
     }
 
@@ -85,6 +86,11 @@ public abstract class LeaderTask implements SmartLifecycle {
     }
 
     @Override
+    public final Rounds rounds() {
+        return rounds;
+    }
+
+    @Override
     public void start() {
         if (!listening) {
             leadership.listen(this::trigger, this::trigger);
@@ -115,7 +121,10 @@ public abstract class LeaderTask implements SmartLifecycle {
         try {
             while (Thread.currentThread().equals(thread)) {
                 boolean triggered = wakeUp.tryAcquire(nap(next).toMillis(), TimeUnit.MILLISECONDS);
-                if (triggered || isDue(next, worked, clock.instant())) {
+                // Where each event of the cluster triggers work that fails, it would fail as often.
+                // The trigger is not lost: the pause ends, and then there is work.
+                boolean now = triggered && !(rounds.pausing() && leads());
+                if (now || isDue(next, worked, clock.instant())) {
                     wakeUp.drainPermits();
                     worked = clock.instant();
                     next = workSafely();
@@ -161,11 +170,10 @@ public abstract class LeaderTask implements SmartLifecycle {
     private @Nullable Instant workSafely() {
         try {
             Instant next = workIfWeLead();
-            outageLog.over();
+            rounds.succeeded();
             return next;
         } catch (RuntimeException e) {
-            outageLog.failed(e);
-            return clock.instant().plusSeconds(1);
+            return clock.instant().plus(rounds.failed(e));
         }
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.provider;
 
 import static io.gpusharing.timekeeper.allocation.PodReader.storable;
 
+import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -81,7 +82,7 @@ record RefusedStart(
     }
 
     private static Instant instant(String text) {
-        Instant instant = Instant.parse(text);
+        Instant instant = ApiTime.read(text);
         if (Math.abs(instant.getEpochSecond()) > MOST_SECONDS) {
             throw new DateTimeException("Nothing can be reckoned with " + text);
         }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.provider;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import java.util.Collection;
@@ -11,16 +12,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Follows what device plugins publish of pods that they did not let start. */
+/**
+ * Follows what device plugins publish of pods that they did not let start. What a node said last
+ * holds while it cannot be read.
+ */
 @Component
 class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
 
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    RefusedStartWatch(KubernetesClient client, LedgerWriter writer) {
+    RefusedStartWatch(KubernetesClient client, UnreadableObjects unreadable, LedgerWriter writer) {
         super(
                 "gpunodes",
                 client.resources(GpuNode.class),
+                unreadable,
                 writer,
                 CompletableFuture.completedFuture(null));
     }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.provider;
 
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.ApiTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -32,7 +33,7 @@ final class RemadePods {
     /** Whether it was made after the first eviction, of those that are not long ago. */
     boolean isAnew(Pod pod, Instant now) {
         evicted.values().removeIf(it -> it.last().plus(REMEMBERED).isBefore(now));
-        Instant created = Instant.parse(pod.getMetadata().getCreationTimestamp());
+        Instant created = ApiTime.read(pod.getMetadata().getCreationTimestamp());
         return controller(pod)
                 .map(evicted::get)
                 // The API server stamps whole seconds.

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.LabelMatch;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
@@ -27,12 +28,11 @@ import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
-import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.net.HttpURLConnection;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -67,6 +67,7 @@ final class ClusterSnapshotReader {
     private final SharedNodeReader sharedNodes;
     private final Reservations reservations;
     private final RequestGrammars grammars;
+    private final UnreadableObjects unreadable;
     private final String ownNamespace;
     private final ReclaimProperties properties;
     private boolean blindToDisruptionBudgets;
@@ -78,6 +79,7 @@ final class ClusterSnapshotReader {
             RequestGrammars grammars,
             ProviderAsk asks,
             Reservations reservations,
+            UnreadableObjects unreadable,
             @Value("${gpusharing.cluster.namespace}") String ownNamespace,
             ReclaimProperties properties) {
         this.client = client;
@@ -86,8 +88,9 @@ final class ClusterSnapshotReader {
         this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
         this.capacity = new CapacityReader(grammars, asks, properties.sharing());
-        this.sharedNodes = new SharedNodeReader(client);
+        this.sharedNodes = new SharedNodeReader(client, unreadable);
         this.reservations = reservations;
+        this.unreadable = unreadable;
         this.waiterReader = new WaiterReader(capacity);
         this.gpuPodReader = new GpuPodReader(grammars, capacity, properties.gangLabel());
         this.ownNamespace = ownNamespace;
@@ -127,68 +130,52 @@ final class ClusterSnapshotReader {
                                 guarding(pod, disruptions),
                                 nodeFacts(facts),
                                 ending);
-        var waiters = new ArrayList<Waiter>();
-        var gpuPods = new ArrayList<GpuPod>();
-        var groups = new GroupGpus();
+        var read = new SnapshotPods(grammars, pods, waiterReader, gpuPod, unreadable);
         PodPages.forEach(
-                client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"),
-                pod -> {
-                    PodFacts facts = pods.read(pod);
-                    // Devices of claims are neither preempted nor made room for.
-                    if (!pod.getSpec().getResourceClaims().isEmpty()
-                            && grammars.grammarOf(facts.request()).isEmpty()) {
-                        return;
-                    }
-                    if (WaiterReader.waits(pod, facts)) {
-                        Waiter waiter = waiterReader.read(pod, facts);
-                        waiters.add(waiter);
-                        groups.waits(pod, waiter);
-                    }
-                    if (GpuPodReader.holds(facts)) {
-                        GpuPod holder = gpuPod.apply(pod, facts);
-                        gpuPods.add(holder);
-                        if (facts.placement().node() != null) {
-                            groups.holds(pod, holder);
-                        }
-                    }
-                });
+                client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"), read::add);
         // After the pods, lest one that has ended meanwhile seem to have left something behind.
         Map<String, SharedNode> shared = sharedNodes.read();
         Map<String, List<KeptRoom>> kept =
-                reservations.kept(waiters.stream().map(it -> it.pod().uid()).collect(toSet()), now);
-        groups.complete(shared, kept.values().stream().flatMap(List::stream).toList());
+                reservations.kept(
+                        read.waiters.stream().map(it -> it.pod().uid()).collect(toSet()), now);
+        read.groups.complete(shared, kept.values().stream().flatMap(List::stream).toList());
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,
-                        groups.beside(waiters),
-                        nodes.stream()
-                                .map(it ->
-                                        capacity.node(
-                                                it,
-                                                shared.get(it.getMetadata().getName()),
-                                                kept.getOrDefault(
-                                                        it.getMetadata().getName(), List.of())))
-                                .toList(),
-                        gpuPods,
+                        read.groups.beside(read.waiters),
+                        views(nodes, shared, kept),
+                        read.gpuPods,
                         budgets(namespaces.keySet(), now),
                         allowed(disruptions),
                         past,
                         refusals,
                         Set.of());
         boolean paused = "true".equals(namespaces.getOrDefault(ownNamespace, Map.of()).get(PAUSED));
-        return new Reading(snapshot, groups, node -> podsOn(node, gpuPod), paused);
+        return new Reading(
+                snapshot,
+                read.groups,
+                node ->
+                        read.allOf(
+                                client.pods()
+                                        .inAnyNamespace()
+                                        .withField("spec.nodeName", node)
+                                        .list()
+                                        .getItems()),
+                paused);
     }
 
-    private List<GpuPod> podsOn(String node, BiFunction<Pod, PodFacts, GpuPod> gpuPod) {
-        var found = new ArrayList<GpuPod>();
-        for (Pod pod :
-                client.pods().inAnyNamespace().withField("spec.nodeName", node).list().getItems()) {
-            PodFacts facts = pods.read(pod);
-            if (GpuPodReader.holds(facts)) {
-                found.add(gpuPod.apply(pod, facts));
-            }
-        }
-        return found;
+    /** A node that cannot be read offers nothing, and so is none. */
+    private List<NodeView> views(
+            List<Node> nodes, Map<String, SharedNode> shared, Map<String, List<KeptRoom>> kept) {
+        return nodes.stream()
+                .flatMap(node -> {
+                    String name = node.getMetadata().getName();
+                    List<KeptRoom> rooms = kept.getOrDefault(name, List.of());
+                    return unreadable
+                            .read(node, it -> capacity.node(it, shared.get(name), rooms))
+                            .stream();
+                })
+                .toList();
     }
 
     private Map<String, BudgetAccount> budgets(Set<String> namespaces, Instant now) {

@@ -2,8 +2,12 @@ package io.gpusharing.timekeeper.reclaim;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.PodHold;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -11,8 +15,10 @@ import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -24,6 +30,10 @@ final class GpuPodReader {
 
     /** Classes above belong to the cluster itself. */
     private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
+
+    /** Every pod needs one of its node's pod slots, so that none fits where all are taken. */
+    private static final Amounts EVERY_SLOT =
+            new Amounts(Map.of("pods", BigDecimal.valueOf(Integer.MAX_VALUE)));
 
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(30);
     private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
@@ -79,6 +89,34 @@ final class GpuPodReader {
                 grace(pod));
     }
 
+    /**
+     * What a pod that cannot be read counts for: it fills its node, and no eviction there would be
+     * of use to anybody. Empty for one that is not bound, or has ended.
+     */
+    static Optional<GpuPod> filling(Pod pod) {
+        String node = pod.getSpec().getNodeName();
+        String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
+        if (node == null || "Succeeded".equals(phase) || "Failed".equals(phase)) {
+            return Optional.empty();
+        }
+        ObjectMeta meta = pod.getMetadata();
+        return Optional.of(
+                new GpuPod(
+                        new PodRef(meta.getUid(), meta.getNamespace(), meta.getName()),
+                        node,
+                        Instant.EPOCH,
+                        // The scheduler can preempt it for nobody, as far as is known here.
+                        Integer.MAX_VALUE,
+                        0,
+                        new PodHold(EVERY_SLOT, List.of(), List.of()),
+                        meta.getUid(),
+                        false,
+                        "it cannot be read",
+                        Set.of(),
+                        null,
+                        DEFAULT_GRACE));
+    }
+
     /** Where it is bound, or where the scheduler makes room for it. */
     private static @Nullable String node(PodFacts facts) {
         String node = facts.placement().node();
@@ -105,8 +143,7 @@ final class GpuPodReader {
     }
 
     private static @Nullable Instant end(Pod pod) {
-        String end = pod.getMetadata().getDeletionTimestamp();
-        return end == null ? null : Instant.parse(end);
+        return ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp());
     }
 
     // Whoever deletes a pod may give it longer than the pod itself says.

@@ -1,18 +1,17 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.mapping;
-import static java.util.stream.Collectors.toList;
-
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,10 +25,13 @@ import org.springframework.stereotype.Component;
 class Reservations {
 
     private final KubernetesClient client;
+    private final UnreadableObjects unreadable;
     private final ReclaimProperties properties;
 
-    Reservations(KubernetesClient client, ReclaimProperties properties) {
+    Reservations(
+            KubernetesClient client, UnreadableObjects unreadable, ReclaimProperties properties) {
         this.client = client;
+        this.unreadable = unreadable;
         this.properties = properties;
     }
 
@@ -42,22 +44,29 @@ class Reservations {
         if (!properties.reserve()) {
             return Map.of();
         }
-        return client.resources(GpuReservation.class).list().getItems().stream()
-                .filter(it -> now.isBefore(it.until()))
-                .filter(it -> waiting.contains(it.getSpec().pod().uid()))
-                .collect(
-                        groupingBy(
-                                it -> it.getSpec().node(),
-                                mapping(
-                                        it ->
-                                                new KeptRoom(
-                                                        it.getSpec().pod().uid(),
-                                                        it.getSpec().priority(),
-                                                        it.getSpec().node(),
-                                                        it.held(),
-                                                        it.victims(),
-                                                        it.until()),
-                                        toList())));
+        var kept = new HashMap<String, List<KeptRoom>>();
+        for (GpuReservation reservation :
+                client.resources(GpuReservation.class).list().getItems()) {
+            // One that cannot be read keeps nothing: nobody knows what, where and for whom.
+            unreadable
+                    .read(reservation, Reservations::room)
+                    .filter(room -> now.isBefore(room.until()))
+                    .filter(room -> waiting.contains(room.podUid()))
+                    .ifPresent(room ->
+                            kept.computeIfAbsent(room.node(), node -> new ArrayList<>()).add(room));
+        }
+        return kept;
+    }
+
+    private static KeptRoom room(GpuReservation reservation) {
+        GpuReservation.Spec spec = reservation.getSpec();
+        return new KeptRoom(
+                spec.pod().uid(),
+                spec.priority(),
+                spec.node(),
+                reservation.held(),
+                reservation.victims(),
+                reservation.until());
     }
 
     /** Keeps the GPUs of a plan, until the waiter should have been bound. */

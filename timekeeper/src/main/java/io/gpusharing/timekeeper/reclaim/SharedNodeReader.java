@@ -5,9 +5,12 @@ import static java.util.stream.Collectors.toMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.SharedNode;
 import java.net.HttpURLConnection;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,10 +20,12 @@ final class SharedNodeReader {
     private static final Logger log = LoggerFactory.getLogger(SharedNodeReader.class);
 
     private final KubernetesClient client;
+    private final UnreadableObjects unreadable;
     private boolean blind;
 
-    SharedNodeReader(KubernetesClient client) {
+    SharedNodeReader(KubernetesClient client, UnreadableObjects unreadable) {
         this.client = client;
+        this.unreadable = unreadable;
     }
 
     /**
@@ -30,8 +35,7 @@ final class SharedNodeReader {
     Map<String, SharedNode> read() {
         try {
             return client.resources(GpuNode.class).list().getItems().stream()
-                    .map(GpuNode::shared)
-                    .filter(node -> !node.all().gpus().isEmpty())
+                    .flatMap(this::read)
                     .collect(toMap(SharedNode::name, node -> node));
         } catch (KubernetesClientException e) {
             // Of any other failure more is known a round later: a guess could evict the wrong pods.
@@ -42,6 +46,21 @@ final class SharedNodeReader {
             }
             return Map.of();
         }
+    }
+
+    /**
+     * A node whose GPUs cannot be read has none that are known, and offers nothing: without it they
+     * would be taken for another provider's, and pods be evicted by a guess.
+     */
+    private Stream<SharedNode> read(GpuNode node) {
+        return unreadable
+                .read(node, GpuNode::shared)
+                .map(it -> Stream.of(it).filter(shared -> !shared.all().gpus().isEmpty()))
+                .orElseGet(() -> Stream.of(withoutGpus(node.getMetadata().getName())));
+    }
+
+    private static SharedNode withoutGpus(String name) {
+        return new SharedNode(name, List.of(), List.of(), Map.of(), Map.of(), "", false);
     }
 
     private void warn() {

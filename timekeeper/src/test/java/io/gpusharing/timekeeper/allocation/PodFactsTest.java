@@ -2,13 +2,24 @@ package io.gpusharing.timekeeper.allocation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.budget.ShareRule;
+import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.GpuShare;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.testing.Pods;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 
 class PodFactsTest {
@@ -40,6 +51,82 @@ class PodFactsTest {
 
         assertThat(held.compute()).isBetween(0L, 2 * GpuShare.WHOLE);
         assertThat(held.memory()).isBetween(0L, 2 * GpuShare.WHOLE);
+    }
+
+    private static final List<String> ABSURD =
+            List.of(
+                    "0",
+                    "-1",
+                    "-9e999",
+                    "1e-400",
+                    "1n",
+                    "0.5",
+                    "100",
+                    "1e18",
+                    "5E",
+                    "8Ei",
+                    "9223372036854775807",
+                    "9223372036854775808",
+                    "9e999");
+
+    private static final List<String> RESOURCES =
+            List.of(
+                    "tencent.com/vcuda-core",
+                    "tencent.com/vcuda-memory",
+                    "aliyun.com/gpu-mem",
+                    "cnvrg.io/metagpu",
+                    "nvidia.com/gpu",
+                    "nvidia.com/gpu.shared",
+                    "nvidia.com/mig-1g.5gb",
+                    "nvidia.com/gpumem",
+                    "nvidia.com/gpucores",
+                    "nvidia.com/gpumem-percentage");
+
+    private static final RequestGrammars ALL =
+            RequestGrammars.of(List.of("vcuda", "aliyun", "metagpu", "nvidia", "hami"), List.of());
+
+    @ParameterizedTest
+    @RandomSeeds(1_000)
+    void whateverAPodAsksForAndItsNodeOffersItHoldsSomethingThatCanBeCharged(long seed) {
+        Random random = new Random(seed);
+        Map<String, Quantity> limits = amounts(random);
+        PodFacts pod =
+                asking(
+                        new PodRequest(
+                                List.of(new ContainerRequest("cuda", Kind.App, limits, limits))));
+
+        Optional<BoundShare> held = pod.held(new NodeFacts(amounts(random), Map.of()), ALL);
+
+        assertThat(held.isPresent()).isEqualTo(pod.holdsGpus(ALL));
+        assertThat(held.map(BoundShare::share).orElse(GpuShare.NONE))
+                .satisfies(share -> {
+                    assertThat(share.compute()).isBetween(0L, ShareRule.MAX_RATE);
+                    assertThat(share.memory()).isBetween(0L, ShareRule.MAX_RATE);
+                });
+    }
+
+    private static PodFacts asking(PodRequest request) {
+        PodFacts pod = Pods.waiting("team-a", 0, 0).boundAt(Instant.EPOCH).facts();
+        return new PodFacts(
+                pod.uid(),
+                pod.namespace(),
+                pod.name(),
+                null,
+                request,
+                pod.claimed(),
+                Map.of(),
+                pod.placement(),
+                pod.lifecycle());
+    }
+
+    private static Map<String, Quantity> amounts(Random random) {
+        return random.ints(3, 0, RESOURCES.size())
+                .distinct()
+                .boxed()
+                .collect(
+                        Collectors.toMap(
+                                RESOURCES::get,
+                                it -> Quantity.parse(ABSURD.get(random.nextInt(ABSURD.size())))));
     }
 
     private static GpuShare held(long core, long memory) {

@@ -4,6 +4,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.util.List;
+import java.util.Set;
 
 /** Views for tests of other packages. */
 public final class ClusterViews {
@@ -38,6 +39,6 @@ public final class ClusterViews {
 
     /** These pods are there now, and no others. */
     public static void show(ClusterView view, List<PodFacts> pods) {
-        view.replacePods(pods);
+        view.replacePods(pods, Set.of());
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,21 @@ class LeanObjectsTest {
         PodReader reader = new PodReader(name -> name.startsWith("tencent.com/"));
 
         assertThat(reader.read(lean)).isEqualTo(reader.read(whole));
+    }
+
+    @Test
+    void noFieldThatSomebodyWroteEndsTheListThatItIsIn() {
+        String deep = "{\"f:a\":".repeat(2_000) + "{}" + "}".repeat(2_000);
+        String wide = "{\"f:" + "a".repeat(100_000) + "\":{}}";
+        String pods =
+                "{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"items\":["
+                        + POD.replace("{\"f:status\":{}}", deep)
+                        + ","
+                        + POD.replace("{\"f:status\":{}}", wide)
+                        + "]}";
+
+        assertThat(LeanObjects.serialization().unmarshal(pods, PodList.class).getItems())
+                .containsExactly(lean, lean);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
@@ -15,9 +16,14 @@ import org.junit.jupiter.api.Test;
 class NodeWatchTest {
 
     private final FakeApiServer api = new FakeApiServer();
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
     private final ClusterView view = new ClusterView();
     private final NodeWatch watch =
-            new NodeWatch(api.client(), RequestGrammars.of(List.of("vcuda"), List.of()), view);
+            new NodeWatch(
+                    api.client(),
+                    RequestGrammars.of(List.of("vcuda"), List.of()),
+                    view,
+                    unreadable);
 
     NodeWatchTest() throws IOException {}
 
@@ -52,5 +58,24 @@ class NodeWatchTest {
         await().untilAsserted(() ->
                 assertThat(view.node("a").orElseThrow().capacity())
                         .containsOnlyKeys("tencent.com/vcuda-core"));
+    }
+
+    @Test
+    void aNodeThatCannotBeReadHidesNoOther() {
+        api.answer(
+                "/nodes",
+                """
+                {"apiVersion": "v1", "kind": "NodeList", "metadata": {"resourceVersion": "1"}, "items": [
+                  {"metadata": {"name": "odd"}, "status": {"capacity": {"tencent.com/vcuda-core": "4x"}}},
+                  {"metadata": {"name": "a"}, "status": {"capacity": {"tencent.com/vcuda-core": "400"}}}]}
+                """);
+
+        watch.start();
+
+        await().untilAsserted(() -> assertThat(watch.offered()).isPresent());
+        assertThat(watch.offered().orElseThrow())
+                .containsExactly(Map.of("tencent.com/vcuda-core", Quantity.of(400)));
+        assertThat(view.node("a")).isPresent();
+        assertThat(unreadable.present()).extracting(it -> it.name()).containsExactly("odd");
     }
 }

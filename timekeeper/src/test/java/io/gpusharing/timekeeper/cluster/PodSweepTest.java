@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
@@ -10,11 +11,14 @@ import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.Test;
 class PodSweepTest {
 
     private final SteppingClock clock = new SteppingClock(Instant.parse("2026-03-02T10:00:00Z"));
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
     private final ClusterView view = new ClusterView();
     private final Found found = new Found();
     private FakeApiServer api;
@@ -31,6 +36,7 @@ class PodSweepTest {
     private static final class Found implements PodEventHandler {
 
         final List<List<PodFacts>> sweeps = new ArrayList<>();
+        final List<Set<UUID>> unread = new ArrayList<>();
 
         @Override
         public Optional<String> position() {
@@ -41,6 +47,7 @@ class PodSweepTest {
         public void onEvent(PodEvent event) {
             assertThat(event).isInstanceOf(PodEvent.Resync.class);
             sweeps.add(((PodEvent.Resync) event).pods());
+            unread.add(((PodEvent.Resync) event).unread());
         }
     }
 
@@ -69,6 +76,7 @@ class PodSweepTest {
                         view,
                         found,
                         new SweepProperties(Duration.ofMinutes(15)),
+                        unreadable,
                         Leadership.alone(),
                         clock);
     }
@@ -80,12 +88,11 @@ class PodSweepTest {
          "spec": {%s "containers": [{"name": "cuda", "resources": {"limits": {%s}}}]},
          "status": {}}
         """
-                .formatted(
-                        name,
-                        java.util.UUID.nameUUIDFromBytes(
-                                name.getBytes(java.nio.charset.StandardCharsets.UTF_8)),
-                        node,
-                        limits);
+                .formatted(name, uid(name), node, limits);
+    }
+
+    private static UUID uid(String name) {
+        return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
     }
 
     @AfterEach
@@ -95,7 +102,7 @@ class PodSweepTest {
 
     @Test
     void findsBoundPodsThatAskForGpusAndDoNotCarryOurLabel() {
-        view.replacePods(List.of());
+        view.replacePods(List.of(), Set.of());
 
         sweep.work(clock.instant());
 
@@ -115,14 +122,47 @@ class PodSweepTest {
         assertThat(sweep.work(now)).isEqualTo(now.plusSeconds(10));
         assertThat(found.sweeps).isEmpty();
 
-        view.replacePods(List.of());
+        view.replacePods(List.of(), Set.of());
         assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(15)));
         assertThat(found.sweeps).hasSize(1);
     }
 
     @Test
+    void aPodThatCannotBeReadEndsNoSweep() {
+        view.replacePods(List.of(), Set.of());
+        String bound = "\"nodeName\": \"n1\",";
+        api.answer(
+                "/pods",
+                """
+                {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": [
+                  %s, %s, %s]}
+                """
+                        .formatted(
+                                pod("odd", bound, "\"tencent.com/vcuda-core\": \"4x\""),
+                                pod("huge", bound, "\"tencent.com/vcuda-core\": \"9e999\""),
+                                pod("old", bound, "\"tencent.com/vcuda-core\": \"100\"")));
+        Instant now = clock.instant();
+
+        assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(15)));
+        assertThat(found.sweeps.getFirst())
+                .extracting(PodFacts::name)
+                .containsExactly("huge", "old");
+        assertThat(found.unread).containsExactly(Set.of(uid("odd")));
+        assertThat(unreadable.present()).extracting(it -> it.name()).containsExactly("odd");
+
+        api.answer(
+                "/pods",
+                """
+                {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "8"}, "items": []}
+                """);
+        sweep.work(now);
+
+        assertThat(unreadable.present()).as("it has gone").isEmpty();
+    }
+
+    @Test
     void anApiServerThatIsAwayIsAskedAgain() {
-        view.replacePods(List.of());
+        view.replacePods(List.of(), Set.of());
         api.refuse("/pods", 503);
         Instant now = clock.instant();
         assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(1)));

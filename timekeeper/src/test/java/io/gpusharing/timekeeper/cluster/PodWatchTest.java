@@ -1,8 +1,12 @@
 package io.gpusharing.timekeeper.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
@@ -18,7 +22,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +34,8 @@ import org.junit.jupiter.api.Test;
 class PodWatchTest {
 
     private final FakeApiServer api = new FakeApiServer();
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
+    private final List<PodEvent> events = new CopyOnWriteArrayList<>();
     private final CompletableFuture<List<PodFacts>> listed = new CompletableFuture<>();
     private final CompletableFuture<String> passed = new CompletableFuture<>();
     private final CompletableFuture<String> changed = new CompletableFuture<>();
@@ -55,6 +64,7 @@ class PodWatchTest {
         var watch =
                 new PodWatch(
                         api.client(),
+                        unreadable,
                         pod -> read(reader, pod, failing.getAndSet(false)),
                         this::onEvent,
                         Duration.ofMillis(1),
@@ -73,6 +83,7 @@ class PodWatchTest {
         var watch =
                 new PodWatch(
                         api.client(),
+                        unreadable,
                         reader::read,
                         this::onEvent,
                         Duration.ofMillis(1),
@@ -97,6 +108,7 @@ class PodWatchTest {
         var watch =
                 new PodWatch(
                         api.client(),
+                        unreadable,
                         pod -> {
                             boolean isPodEvent = "8".equals(pod.getMetadata().getResourceVersion());
                             boolean fails = isPodEvent && failing.getAndSet(false);
@@ -116,6 +128,121 @@ class PodWatchTest {
             assertThat(passed.get(20, TimeUnit.SECONDS))
                     .as("goes on from before them")
                     .isEqualTo("1");
+        }
+    }
+
+    private static final UUID ODD = UUID.fromString("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d");
+
+    private static String pod(String name, UUID uid, String version) {
+        return """
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%s", "namespace": "team-a",
+          "creationTimestamp": "2026-03-02T10:00:00Z", "resourceVersion": "%s", "uid": "%s"},
+         "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}}
+        """
+                .formatted(name, version, uid)
+                .replace("\n", "");
+    }
+
+    private static String happened(String type, String pod) {
+        return "{\"type\": \"%s\", \"object\": %s}".formatted(type, pod);
+    }
+
+    private void answer(String... pods) {
+        api.answer(
+                "/pods",
+                """
+                {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": [%s]}
+                """
+                        .formatted(String.join(", ", pods)));
+    }
+
+    private long lists() {
+        return api.to("/pods").stream().filter(it -> !it.query().contains("watch=true")).count();
+    }
+
+    private PodWatch watchThatCannotRead(String name, Clock clock, Runnable onRemoval) {
+        var reader = new PodReader(resource -> false);
+        return new PodWatch(
+                api.client(),
+                unreadable,
+                pod -> {
+                    if (pod.getMetadata().getName().equals(name)) {
+                        if ("8".equals(pod.getMetadata().getResourceVersion())) {
+                            onRemoval.run();
+                        }
+                        throw new IllegalArgumentException("a pod like no other");
+                    }
+                    return reader.read(pod);
+                },
+                this::onEvent,
+                Duration.ofMillis(1),
+                Optional::empty,
+                clock);
+    }
+
+    @Test
+    void onePodThatCannotBeReadLosesNoOther() throws Exception {
+        answer(pod("odd", ODD, "2"), pod("p", UUID.randomUUID(), "3"));
+        api.happen(
+                "/pods",
+                happened("MODIFIED", pod("odd", ODD, "8"))
+                        + "\n"
+                        + happened("MODIFIED", pod("p", UUID.randomUUID(), "9")));
+        try (var watch = watchThatCannotRead("odd", Clock.systemUTC(), () -> {})) {
+            watch.start();
+
+            assertThat(changed.get(20, TimeUnit.SECONDS)).isEqualTo("9");
+            assertThat(passed.get(20, TimeUnit.SECONDS)).as("and went on").isEqualTo("8");
+            assertThat(lists()).isEqualTo(1);
+            assertThat(events.getFirst())
+                    .isInstanceOfSatisfying(
+                            Listed.class,
+                            it -> {
+                                assertThat(it.pods())
+                                        .extracting(PodFacts::name)
+                                        .containsExactly("p");
+                                assertThat(it.unread()).containsExactly(ODD);
+                            });
+            assertThat(unreadable.present()).extracting(it -> it.name()).containsExactly("odd");
+        }
+    }
+
+    /** What happened to others meanwhile is reported after the list, and nothing twice. */
+    @Test
+    void theRemovalOfAPodThatCannotBeReadIsSeenInOneList() throws Exception {
+        answer(pod("odd", ODD, "2"));
+        api.happen("/pods", happened("DELETED", pod("odd", ODD, "8")));
+        Runnable onRemoval =
+                () -> {
+                    answer();
+                    api.happen("/pods", happened("MODIFIED", pod("p", UUID.randomUUID(), "9")));
+                };
+        try (var watch = watchThatCannotRead("odd", Clock.systemUTC(), onRemoval)) {
+            watch.start();
+
+            assertThat(changed.get(20, TimeUnit.SECONDS)).isEqualTo("9");
+            assertThat(passed.get(20, TimeUnit.SECONDS)).as("resumes there").isEqualTo("8");
+            assertThat(lists()).isEqualTo(2);
+            assertThat(events)
+                    .filteredOn(Listed.class::isInstance)
+                    .extracting(it -> ((Listed) it).unread())
+                    .containsExactly(Set.of(ODD), Set.of());
+            assertThat(unreadable.present()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatThePodsSayIsAWordOfTheApiServer() throws Exception {
+        var clock = new SteppingClock(Instant.parse("2026-03-02T10:00:00Z"));
+        try (var watch = watchThatCannotRead("odd", clock, () -> {})) {
+            watch.start();
+            listed.get(20, TimeUnit.SECONDS);
+            clock.pass(Duration.ofMinutes(1));
+
+            api.happen("/pods", happened("BOOKMARK", pod("", ODD, "8")));
+
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> watch.heard().equals(clock.instant()));
         }
     }
 
@@ -143,6 +270,7 @@ class PodWatchTest {
         var watch =
                 new PodWatch(
                         api.client(),
+                        unreadable,
                         new PodReader(resource -> false)::read,
                         this::onEvent,
                         Duration.ofMillis(1),
@@ -193,12 +321,13 @@ class PodWatchTest {
 
     private static PodFacts read(PodReader reader, Pod pod, boolean fails) {
         if (fails) {
-            throw new IllegalStateException("a pod like no other");
+            throw new KubernetesClientException("a claim cannot be asked for");
         }
         return reader.read(pod);
     }
 
     private void onEvent(PodEvent event) {
+        events.add(event);
         switch (event) {
             case Listed it -> listed.complete(it.pods());
             case Updated it -> changed.complete(it.position());

@@ -77,4 +77,40 @@ class LeaderTaskTest {
         assertThat(next(null)).isEqualTo("takes over");
         assertThat(next(null)).isEqualTo("works");
     }
+
+    @Test
+    void whatTriggersWorkThatHasFailedDoesNotEndItsPauseButTheTermDoes()
+            throws InterruptedException {
+        var clock = new SteppingClock(TEN);
+        var failing =
+                new LeaderTask("failing", terms.leadership(), clock) {
+
+                    @Override
+                    protected void handOver() {
+                        did.add("hands over");
+                    }
+
+                    @Override
+                    protected @Nullable Instant work(Instant now) {
+                        did.add("fails");
+                        trigger();
+                        throw new IllegalArgumentException("not a number");
+                    }
+                };
+        terms.begin();
+        failing.start();
+        assertThat(did.poll(10, TimeUnit.SECONDS)).isEqualTo("fails");
+
+        terms.end();
+
+        assertThat(did.poll(10, TimeUnit.SECONDS)).isEqualTo("hands over");
+        terms.begin();
+        assertThat(did.poll(10, TimeUnit.SECONDS)).isEqualTo("fails");
+        while (failing.rounds().failures() < 2) {
+            Thread.onSpinWait();
+        }
+        clock.pass(Duration.ofSeconds(1));
+        assertThat(did.poll(10, TimeUnit.SECONDS)).isEqualTo("fails");
+        failing.stop();
+    }
 }

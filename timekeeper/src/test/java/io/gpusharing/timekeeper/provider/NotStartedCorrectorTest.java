@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
@@ -24,6 +25,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +39,8 @@ class NotStartedCorrectorTest {
     private final LedgerWriter writer =
             LedgerWriters.on(database, budgets, registry, Leadership.alone(), clock);
     private final Ledger ledger = LedgerWriters.ledger(database);
-    private final RefusedStartWatch watch = new RefusedStartWatch(api.client(), writer);
+    private final RefusedStartWatch watch =
+            new RefusedStartWatch(api.client(), new UnreadableObjects(object -> {}), writer);
     private final NotStartedCorrector corrector =
             new NotStartedCorrector(
                     watch,
@@ -69,7 +72,7 @@ class NotStartedCorrectorTest {
         writer.start();
         writer.begin();
         Pods ended = pod.finishedAt(TEN.plusSeconds(100));
-        writer.onEvent(new Listed(List.of(ended.facts()), "1", false, clock.instant()));
+        writer.onEvent(new Listed(List.of(ended.facts()), Set.of(), "1", false, clock.instant()));
         await().atMost(Duration.ofSeconds(20)).until(budgets::settled);
         watch.onUpdate(
                 node(

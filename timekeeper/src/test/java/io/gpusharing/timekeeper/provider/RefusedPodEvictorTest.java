@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
@@ -51,6 +52,7 @@ class RefusedPodEvictorTest {
     private final RefusedStartWatch watch =
             new RefusedStartWatch(
                     api.client(),
+                    new UnreadableObjects(object -> {}),
                     LedgerWriters.on(database, budgets, registry, Leadership.alone(), clock));
     private final NotStartedEvictions receipts =
             new NotStartedEvictions(

@@ -7,6 +7,8 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.Unreadable;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.ProviderAsk;
@@ -34,6 +36,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -45,6 +48,13 @@ import org.springframework.transaction.support.TransactionTemplate;
 class ReclaimerTest {
 
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+
+    /** Resources that no API server would store; only whether they can be read matters. */
+    private static final String UNREADABLE =
+            """
+            {"requests": {"cpu": "--"}}\
+            """;
+
     private static final ReclaimProperties PROPERTIES = Readers.properties(true);
 
     private final FakeApiServer api = new FakeApiServer();
@@ -53,6 +63,8 @@ class ReclaimerTest {
     private final EvictionPlanRepository rows = database.repository(EvictionPlanRepository.class);
     private final EvictionPlans plans =
             new EvictionPlans(rows, new TransactionTemplate(database.entityTransactions()));
+    private final List<Unreadable> unread = new ArrayList<>();
+    private final UnreadableObjects unreadable = new UnreadableObjects(unread::add);
     private final Pods waiter = Pods.waiting("team-b", 100, 0);
 
     ReclaimerTest() throws IOException {}
@@ -76,12 +88,13 @@ class ReclaimerTest {
                         view,
                         new RequestGrammars(List.of(new VcudaGrammar())),
                         new ProviderAsk(Map.of()),
-                        new Reservations(api.client(), PROPERTIES),
+                        new Reservations(api.client(), unreadable, PROPERTIES),
+                        unreadable,
                         "gpusharing-system",
                         PROPERTIES),
                 plans,
                 new Evictions(api.client(), Duration.ofMinutes(5)),
-                new Reservations(api.client(), PROPERTIES),
+                new Reservations(api.client(), unreadable, PROPERTIES),
                 PROPERTIES,
                 new ReclaimMetrics(new SimpleMeterRegistry()),
                 Leadership.alone(),
@@ -137,10 +150,30 @@ class ReclaimerTest {
         return amongTwoTeams(plans, "");
     }
 
+    private Reclaimer amongTwoTeams(EvictionPlans plans, String metadata) {
+        return amongTwoTeams(plans, metadata, "");
+    }
+
+    /** The same beside another pod that somebody has made. */
+    private Reclaimer beside(String pod) {
+        return amongTwoTeams(plans, "", pod + ",");
+    }
+
+    /** A pod without GPUs on the only node. */
+    private static String withCpu(String resources) {
+        return """
+        {"metadata": {"name": "odd", "namespace": "team-c", "uid": "2c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10",
+           "creationTimestamp": "2026-03-02T09:40:00Z"},
+         "spec": {"nodeName": "gpu-1", "containers": [{"name": "c", "resources": %s}]}, "status": {"phase": "Running"}}
+        """
+                .formatted(resources);
+    }
+
     /**
      * @param metadata more metadata of the pod that holds the GPU
+     * @param others pods beside these two, each with a comma behind it
      */
-    private Reclaimer amongTwoTeams(EvictionPlans plans, String metadata) {
+    private Reclaimer amongTwoTeams(EvictionPlans plans, String metadata, String others) {
         GpuBudgetSpec plain = GpuBudgetSpec.monthly(List.of("team-a"), "1");
         var spent =
                 new Written(
@@ -193,7 +226,7 @@ class ReclaimerTest {
         api.answer(
                 "/pods",
                 """
-                {"metadata": {}, "items": [
+                {"metadata": {}, "items": [ %s
                   {"metadata": {"name": "old", "namespace": "team-a", "uid": "%s", "creationTimestamp": "2026-03-02T09:40:00Z", %s
                     "labels": {"gpusharing.io/metered": "true"},
                     "annotations": {"tencent.com/predicate-gpu-idx-0": "0"}},
@@ -207,7 +240,7 @@ class ReclaimerTest {
                    "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
                      "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T09:55:00Z"}]}}]}
                 """
-                        .formatted(gpuPod.uid(), metadata, waiter.uid()));
+                        .formatted(others, gpuPod.uid(), metadata, waiter.uid()));
         return reclaimer(ClusterViews.showing(unschedulable), ledger.budgets(), plans);
     }
 
@@ -216,6 +249,97 @@ class ReclaimerTest {
         amongTwoTeams(plans).work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    @Test
+    void aPodWithoutGpusAndWithHugeLimitsStopsNoRound() {
+        beside(
+                        withCpu(
+                                """
+                                {"requests": {"cpu": "1m"}, "limits": {"cpu": "9e999"}}\
+                                """))
+                .work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+        assertThat(unread).isEmpty();
+    }
+
+    @Test
+    void aPodThatCannotBeReadFillsItsNodeAndStopsNoRound() {
+        beside(withCpu(UNREADABLE)).work(TEN);
+
+        assertThat(api.requests).noneMatch(it -> it.path().endsWith("/eviction"));
+        assertThat(unread).extracting(Unreadable::name).containsExactly("odd");
+    }
+
+    @Test
+    void aPodThatCannotBeReadFillsNothingOnceItHasEnded() {
+        beside(withCpu(UNREADABLE).replace("Running", "Succeeded")).work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    @Test
+    void aWaiterThatCannotBeReadStopsNoOther() {
+        beside(
+                        withCpu(UNREADABLE)
+                                .replace("\"nodeName\": \"gpu-1\",", "")
+                                .replace(
+                                        "\"phase\": \"Running\"",
+                                        """
+                                        "phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+                                          "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T09:50:00Z"}]\
+                                        """))
+                .work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+        assertThat(unread).extracting(Unreadable::name).containsExactly("odd");
+    }
+
+    @Test
+    void aNodeThatCannotBeReadOffersNothingAndStopsNoRound() {
+        Reclaimer reclaimer = amongTwoTeams(plans);
+        api.answer(
+                "/nodes",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"},
+                  "status": {"allocatable": {"tencent.com/vcuda-core": "100", "cpu": "--"}}}]}
+                """);
+
+        reclaimer.work(TEN);
+
+        assertThat(api.requests).noneMatch(it -> it.path().endsWith("/eviction"));
+        assertThat(unread).extracting(Unreadable::kind).containsExactly("Node");
+    }
+
+    @Test
+    void nobodyIsEvictedFromANodeWhoseGpusCannotBeRead() {
+        api.answer(
+                "/gpunodes",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"},
+                  "status": {"gpus": [{"uuid": "GPU-0", "memoryMiB": 15360, "mode": "Idle"}]}}]}
+                """);
+
+        amongTwoTeams(plans).work(TEN);
+
+        assertThat(api.requests).noneMatch(it -> it.path().endsWith("/eviction"));
+        assertThat(unread).extracting(Unreadable::kind).containsExactly("GpuNode");
+    }
+
+    @Test
+    void aReservationThatCannotBeReadKeepsNothing() {
+        theOnlyGpuIs("Healthy");
+        api.answer(
+                "/gpureservations",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "odd"}}]}
+                """);
+
+        amongTwoTeams(plans).work(TEN);
+
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+        assertThat(unread).extracting(Unreadable::kind).containsExactly("GpuReservation");
     }
 
     private void theOnlyGpuHasFailed() {

@@ -121,6 +121,24 @@ class SnapshotPodsTest {
     }
 
     @Test
+    void whatPodsMayHaveWithoutAskingForItIsReadHoweverHuge() {
+        String huge = WAITING.replace("limits: {tencent", "limits: {cpu: \"9e999\", tencent");
+
+        assertThat(readers.waiter(pod(huge)).ask().requests().of("cpu")).isEqualByComparingTo("3");
+        assertThat(readers.subject(pod(huge), new GroupGpus()).waiter().ask().gpus()).hasSize(1);
+    }
+
+    @Test
+    void aPodThatIsToEndInTheYearTenThousandIsRead() {
+        String deleted =
+                RUNNING.replace(
+                        "  name: w-0",
+                        "  name: w-0\n  deletionTimestamp: \"10000-01-01T00:59:59Z\"");
+
+        assertThat(gpuPod(deleted).leaving()).isFalse();
+    }
+
+    @Test
     void asksForOneGpuPerFraction() {
         assertThat(readers.waiter(pod(WAITING)).ask().gpus())
                 .containsExactly(new GpuAsk(1, 50, 30, false));

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
@@ -55,6 +56,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -181,6 +183,11 @@ class ApiHttpTest {
         }
 
         @Bean
+        UnreadableObjects unreadableObjects() {
+            return new UnreadableObjects(object -> {});
+        }
+
+        @Bean
         ClusterView clusterView() {
             return ClusterViews.showing(ENDED.facts(), UNMETERED.facts());
         }
@@ -253,7 +260,7 @@ class ApiHttpTest {
         // Metering begins here, and not when the ledger's thread reads the clock.
         assertThat(writer.position()).isEmpty();
         writer.begin();
-        writer.onEvent(new Listed(List.of(), "0", false, CLOCK.instant()));
+        writer.onEvent(new Listed(List.of(), Set.of(), "0", false, CLOCK.instant()));
         writer.onEvent(new Updated(ENDED.facts(), "1", CLOCK.instant()));
         writer.onEvent(new Updated(CORRECTED.facts(), "1", CLOCK.instant()));
         CLOCK.pass(Duration.ofHours(2));
@@ -744,7 +751,13 @@ class ApiHttpTest {
         } finally {
             TERMS.begin();
             context.getBean(LedgerWriter.class)
-                    .onEvent(new Listed(List.of(RUNNING.facts()), "5", false, CLOCK.instant()));
+                    .onEvent(
+                            new Listed(
+                                    List.of(RUNNING.facts()),
+                                    Set.of(),
+                                    "5",
+                                    false,
+                                    CLOCK.instant()));
         }
     }
 

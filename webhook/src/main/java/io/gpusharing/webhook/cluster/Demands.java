@@ -7,9 +7,10 @@ import java.util.List;
  *
  * @param limits of its LimitRanges
  * @param quotas its ResourceQuotas
+ * @param unread those of both that cannot be read: what they demand is not known
  */
-public record Demands(ContainerLimits limits, List<Quota> quotas) {
+public record Demands(ContainerLimits limits, List<Quota> quotas, List<String> unread) {
 
     /** Nothing. */
-    public static final Demands NONE = new Demands(ContainerLimits.NONE, List.of());
+    public static final Demands NONE = new Demands(ContainerLimits.NONE, List.of(), List.of());
 }

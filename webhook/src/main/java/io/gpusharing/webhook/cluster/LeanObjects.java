@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.WatchEvent;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuNode;
 import tools.jackson.core.JsonParser;
@@ -14,7 +15,6 @@ import tools.jackson.core.util.JsonParserSequence;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.annotation.JsonDeserialize;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.util.TokenBuffer;
 
 /**
@@ -31,7 +31,7 @@ public final class LeanObjects {
     /** What reads them. */
     public static KubernetesSerialization serialization() {
         return new KubernetesSerialization(
-                JsonMapper.builder()
+                ApiServerJson.mapper()
                         .addMixIn(ObjectMeta.class, OfAll.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
                         .addMixIn(GpuBudgetStatus.class, OfBudget.class)

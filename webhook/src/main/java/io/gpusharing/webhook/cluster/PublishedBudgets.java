@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -88,13 +87,6 @@ public final class PublishedBudgets {
         if (before == null
                 || !before.budget().created().equals(budget.created())
                 || !before.budget().spec().namespaces().equals(budget.spec().namespaces())) {
-            owners = assigned();
-        }
-    }
-
-    /** All others have gone. */
-    void retain(Set<String> names) {
-        if (byName.keySet().retainAll(names)) {
             owners = assigned();
         }
     }

@@ -3,9 +3,6 @@ package io.gpusharing.webhook.cluster;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.ResourceQuotaSpec;
 import io.fabric8.kubernetes.api.model.ResourceQuotaStatus;
-import io.fabric8.kubernetes.client.informers.cache.Cache;
-import io.fabric8.kubernetes.client.informers.cache.Indexer;
-import io.gpusharing.request.Quantity;
 import io.gpusharing.webhook.cluster.Quota.Scope;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -14,20 +11,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
-/**
- * Reads ResourceQuotas as they are in the cluster. They change with every pod of their namespace,
- * so they are read when somebody asks, and not whenever one changes.
- */
+/** Reads ResourceQuotas as they are in the cluster. */
 final class QuotaReader {
 
     private QuotaReader() {}
-
-    static Quotas of(Indexer<ResourceQuota> known) {
-        return namespace ->
-                known.byIndex(Cache.NAMESPACE_INDEX, namespace).stream()
-                        .map(QuotaReader::quota)
-                        .toList();
-    }
 
     /** What a quota leaves. One that nobody has counted yet leaves everything. */
     static Quota quota(ResourceQuota found) {
@@ -39,8 +26,9 @@ final class QuotaReader {
                         var used = status.getUsed().get(name);
                         String resource = resource(name);
                         if (used != null && !resource.isEmpty()) {
-                            left.merge(
-                                    resource, value(hard).subtract(value(used)), BigDecimal::min);
+                            BigDecimal rest =
+                                    Amounts.of(hard).value().subtract(Amounts.of(used).value());
+                            left.merge(resource, rest, BigDecimal::min);
                         }
                     });
         }
@@ -55,10 +43,6 @@ final class QuotaReader {
             case "limits.cpu", "limits.memory" -> name;
             default -> "";
         };
-    }
-
-    private static BigDecimal value(io.fabric8.kubernetes.api.model.Quantity amount) {
-        return Quantity.parse(amount.toString()).value();
     }
 
     private static List<Scope> scopes(ResourceQuotaSpec spec) {

@@ -3,8 +3,7 @@ package io.gpusharing.webhook.cluster;
 import io.gpusharing.request.NodeFacts;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.List;
-import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes all priority classes
  * @param nodes what is known of nodes with GPUs
  * @param shared which of them are ours to place pods on
- * @param limits what LimitRanges demand, by namespace
- * @param quotas what ResourceQuotas leave
+ * @param demands what a namespace demands of pods besides what we do
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
  *     injected
  * @param unpullable image that nobody can pull for now, so that it must not be injected; null if
@@ -29,19 +27,17 @@ public record Surroundings(
         PriorityClasses classes,
         Collection<NodeFacts> nodes,
         SharedGpus shared,
-        Map<String, ContainerLimits> limits,
-        Quotas quotas,
+        Function<String, Demands> demands,
         @Nullable String reportingCa,
         @Nullable String unpullable,
         boolean budgetsAway,
         Instant now) {
 
-    /** While every image can be pulled, no GPU is shared, and there are no quotas. */
+    /** While every image can be pulled, no GPU is shared, and no namespace demands anything. */
     public Surroundings(
             PublishedBudgets budgets,
             PriorityClasses classes,
             Collection<NodeFacts> nodes,
-            Map<String, ContainerLimits> limits,
             @Nullable String reportingCa,
             Instant now) {
         this(
@@ -49,8 +45,7 @@ public record Surroundings(
                 classes,
                 nodes,
                 SharedGpus.NONE,
-                limits,
-                Quotas.NONE,
+                _ -> Demands.NONE,
                 reportingCa,
                 null,
                 false,
@@ -60,14 +55,5 @@ public record Surroundings(
     /** Whether a namespace is known to draw on no budget. */
     public boolean unpaid(String namespace) {
         return !budgetsAway && budgets.standingOf(namespace, now).budget() == null;
-    }
-
-    /** What LimitRanges and ResourceQuotas of a namespace demand. */
-    public Demands demandsIn(String namespace) {
-        ContainerLimits found = limits.getOrDefault(namespace, ContainerLimits.NONE);
-        List<Quota> counted = quotas.in(namespace);
-        return counted.isEmpty() && found.equals(ContainerLimits.NONE)
-                ? Demands.NONE
-                : new Demands(found, counted);
     }
 }

@@ -7,6 +7,8 @@ import io.gpusharing.request.GpuShare;
 import io.gpusharing.webhook.cluster.PriorityClasses;
 import io.gpusharing.webhook.cluster.PublishedBudgets;
 import io.gpusharing.webhook.cluster.Surroundings;
+import io.gpusharing.webhook.decision.Decision.Refused;
+import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.ReviewReader;
 import java.io.PrintStream;
 import java.time.Clock;
@@ -85,16 +87,7 @@ final class ExplainCommand {
 
     private boolean explain(ObjectNode manifest, JsonNode pod) {
         Instant now = clock.instant();
-        Explanation explanation =
-                explainer.explain(
-                        reader.read(review(manifest, pod)),
-                        new Surroundings(
-                                PublishedBudgets.NONE,
-                                PriorityClasses.NONE,
-                                List.of(),
-                                Map.of(),
-                                CA,
-                                now));
+        Explanation explanation = explanation(review(manifest, pod), now);
         out.println("  verdict   " + explanation.verdict());
         explanation.warnings().forEach(warning -> out.println("  warning   " + warning));
         if (!explanation.share().equals(GpuShare.NONE)) {
@@ -107,6 +100,17 @@ final class ExplainCommand {
             MAPPER.readTree(patch).forEach(this::change);
         }
         return explanation.accepted();
+    }
+
+    private Explanation explanation(byte[] review, Instant now) {
+        try {
+            return explainer.explain(
+                    reader.read(review),
+                    new Surroundings(
+                            PublishedBudgets.NONE, PriorityClasses.NONE, List.of(), CA, now));
+        } catch (MalformedReviewException e) {
+            return Explainer.refused(Refused.unreadable(String.valueOf(e.getMessage())));
+        }
     }
 
     /** In one line; of what is long, a sidecar above all, only where it goes. */

@@ -20,6 +20,7 @@ import org.springframework.context.annotation.Configuration;
     ClaimProperties.class,
     PriorityClassProperties.class,
     MpsProperties.class,
+    PlacementProperties.class,
     PolicyProperties.class,
     SidecarProperties.class,
     WorkloadProperties.class

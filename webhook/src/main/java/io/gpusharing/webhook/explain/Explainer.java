@@ -64,8 +64,7 @@ public final class Explainer {
     public Explanation explain(Review review, Surroundings surroundings) {
         return switch (pods.decide(review, surroundings)) {
             case Untouched _ -> nothing("asks for no GPU; it is left as it is", true);
-            case Refused refused ->
-                    nothing("refused (%d): %s".formatted(refused.code(), refused.message()), false);
+            case Refused refused -> refused(refused);
             case Allowed allowed -> accepted(allowed, review.pod());
         };
     }
@@ -95,6 +94,10 @@ public final class Explainer {
         return grammars.grammarOf(request)
                 .map(grammar -> grammar.shareOn(request, NodeFacts.UNKNOWN))
                 .orElse(BoundShare.NONE);
+    }
+
+    static Explanation refused(Refused refused) {
+        return nothing("refused (%d): %s".formatted(refused.code(), refused.message()), false);
     }
 
     private static Explanation nothing(String verdict, boolean accepted) {

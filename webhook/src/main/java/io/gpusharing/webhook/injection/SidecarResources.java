@@ -36,7 +36,7 @@ final class SidecarResources {
     /**
      * There is no amount that it can run with and the namespace allows.
      *
-     * @param reason which LimitRange or quota does not allow it
+     * @param reason which LimitRange or quota does not allow it, or may not
      */
     record DoesNotFit(String reason) implements Fit {}
 
@@ -66,6 +66,9 @@ final class SidecarResources {
         if (demanded.equals(Demands.NONE)) {
             return new Amounts(
                     guaranteed ? properties.limits() : properties.requests(), properties.limits());
+        }
+        if (!demanded.unread().isEmpty()) {
+            return new DoesNotFit("%s cannot be read".formatted(demanded.unread().getFirst()));
         }
         var usage = new PodUsage(pod);
         List<Quota> counting = new ArrayList<>();

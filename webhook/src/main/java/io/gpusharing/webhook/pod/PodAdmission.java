@@ -257,7 +257,7 @@ public final class PodAdmission {
                 PodStamp.isFresh(pod, surroundings.now())
                         ? pod.annotation(Names.SIDECAR_ANNOTATION)
                         : null;
-        Demands demands = surroundings.demandsIn(namespace);
+        Demands demands = surroundings.demands().apply(namespace);
         return switch (sidecar.planFor(pod, stamped, ca, demands, priorityClass)) {
             case Plan.Present(String name) -> name;
             case Plan.Add _ when sidecar.image().equals(surroundings.unpullable()) -> {

@@ -253,6 +253,37 @@ class InjectionTest {
     }
 
     @Test
+    void whereAQuotaCannotBeReadNothingIsKnownToFit() {
+        Answered answer = installation.unread("quota odd", "quota too").create(halfAGpu());
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.warnings())
+                .containsExactly("no metering container is added: quota odd cannot be read");
+    }
+
+    @Test
+    void amountsLargerThanAnyNumberAreFittedLikeOthers() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec/containers/0/resources/limits").put("cpu", "9e999");
+        pod.withObject("/spec/containers/0/resources/requests").put("cpu", "1m");
+
+        Answered answer =
+                installation
+                        .limits(
+                                new ContainerLimits(
+                                        Map.of(), amounts("9e999", "9e999"), Map.of(), Map.of()))
+                        .quotas(quota("limits.cpu", "9e999"), quota("requests.cpu", "1E-400"))
+                        .create(pod);
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.annotation("gpusharing.io/request")).isNotEmpty();
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "no metering container is added: quota team leaves it too little of limits.cpu");
+    }
+
+    @Test
     void whereThePodAloneIsTooMuchForAQuotaItIsNotOurs() {
         Answered answer =
                 installation.quotas(quota("requests.memory", "512Mi")).create(withMemory("1Gi"));

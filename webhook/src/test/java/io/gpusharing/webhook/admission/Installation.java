@@ -9,11 +9,11 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.ContainerLimits;
+import io.gpusharing.webhook.cluster.Demands;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.cluster.PriorityClasses;
 import io.gpusharing.webhook.cluster.PublishedBudgets;
 import io.gpusharing.webhook.cluster.Quota;
-import io.gpusharing.webhook.cluster.Quotas;
 import io.gpusharing.webhook.cluster.SharedGpus;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Reaction;
@@ -66,8 +66,9 @@ public final class Installation {
     private PublishedBudgets budgets = PublishedBudgets.NONE;
     private PriorityClasses known = CLASSES;
     private List<NodeFacts> nodes = List.of();
-    private Map<String, ContainerLimits> limits = Map.of();
-    private Quotas quotas = Quotas.NONE;
+    private ContainerLimits limits = ContainerLimits.NONE;
+    private List<Quota> quotas = List.of();
+    private List<String> unread = List.of();
     private @Nullable String reportingCa = "the reporting CA";
     private @Nullable String unpullable;
     private boolean budgetsAway;
@@ -197,13 +198,19 @@ public final class Installation {
 
     /** What LimitRanges of namespace {@code team-a} demand. */
     Installation limits(ContainerLimits limits) {
-        this.limits = Map.of("team-a", limits);
+        this.limits = limits;
         return this;
     }
 
     /** What ResourceQuotas of namespace {@code team-a} leave. */
     Installation quotas(Quota... quotas) {
-        this.quotas = namespace -> namespace.equals("team-a") ? List.of(quotas) : List.of();
+        this.quotas = List.of(quotas);
+        return this;
+    }
+
+    /** LimitRanges and ResourceQuotas of namespace {@code team-a} that cannot be read. */
+    Installation unread(String... objects) {
+        this.unread = List.of(objects);
         return this;
     }
 
@@ -322,8 +329,10 @@ public final class Installation {
                                 known,
                                 nodes,
                                 shared,
-                                limits,
-                                quotas,
+                                namespace ->
+                                        namespace.equals("team-a")
+                                                ? new Demands(limits, quotas, unread)
+                                                : Demands.NONE,
                                 reportingCa,
                                 unpullable,
                                 budgetsAway,

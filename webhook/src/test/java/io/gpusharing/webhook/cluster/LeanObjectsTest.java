@@ -2,6 +2,8 @@ package io.gpusharing.webhook.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.LimitRange;
+import io.fabric8.kubernetes.api.model.LimitRangeList;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.WatchEvent;
@@ -129,6 +131,45 @@ class LeanObjectsTest {
                                 """);
 
         assertThat(status.getCode()).isEqualTo(410);
+    }
+
+    /** A tenant may write them on a LimitRange or a ConfigMap of its own. */
+    @Test
+    void managedFieldsHoweverDeepAndLongEndNoListAndNoWatch() {
+        String text =
+                """
+                {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "deep", "namespace": "team-a",
+                 "managedFields": [{"manager": "m", "fieldsV1": %s}]},
+                 "spec": {"limits": [{"type": "Container", "max": {"cpu": "9e999"}}]}}
+                """
+                        .formatted(
+                                "{\"f:%s\": ".formatted("x".repeat(60_000))
+                                        + "{\"f:a\": ".repeat(9_000)
+                                        + "{}"
+                                        + "}".repeat(9_001));
+        String list =
+                """
+                {"apiVersion": "v1", "kind": "LimitRangeList", "metadata": {"resourceVersion": "7"}, "items": [%s]}
+                """
+                        .formatted(text);
+
+        var listed = lean.unmarshal(list, LimitRangeList.class).getItems();
+        var watched = (LimitRange) watched(text);
+
+        assertThat(listed).containsExactly(watched);
+        assertThat(watched.getMetadata().getManagedFields()).isEmpty();
+        assertThat(LimitRangeReader.limits(watched).max()).containsOnlyKeys("cpu");
+    }
+
+    @Test
+    void managedFieldsOfABudgetHoweverDeepEndNoWatch() {
+        String deep = "{\"f:a\": ".repeat(9_000) + "{}" + "}".repeat(9_000);
+        String text = BUDGET.formatted("True").replace("{\"f:status\": {\".\": {}}}", deep);
+
+        var budget = (GpuBudget) watched(text);
+
+        assertThat(text).contains(deep);
+        assertThat(budget.published().line()).isPresent();
     }
 
     @Test

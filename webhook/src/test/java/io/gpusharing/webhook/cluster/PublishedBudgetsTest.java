@@ -8,7 +8,6 @@ import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -47,10 +46,6 @@ class PublishedBudgetsTest {
         budgets.put(budget("older", NOW.minusSeconds(90)));
         budgets.put(budget("young", NOW));
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("older");
-
-        budgets.retain(Set.of("young"));
-        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("young");
-        assertThat(budgets.has("older")).isFalse();
     }
 
     @Test

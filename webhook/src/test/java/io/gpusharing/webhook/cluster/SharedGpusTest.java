@@ -10,6 +10,7 @@ import io.gpusharing.kubernetes.GpuNode;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,7 @@ class SharedGpusTest {
         GpuNode sharing = gpuNode("a", List.of("tencent.com/vcuda-core"));
         GpuNode notYetWritten = gpuNode("b", null);
 
-        assertThat(SharedGpusReader.offering(List.of(sharing, notYetWritten), placement))
+        assertThat(offering(sharing, notYetWritten))
                 .isEqualTo(Map.of("tencent.com/vcuda-core", Set.of("a")));
     }
 
@@ -34,7 +35,12 @@ class SharedGpusTest {
     void aDevicePluginGetsNoPodsOfOtherProviders() {
         GpuNode greedy = gpuNode("a", List.of("nvidia.com/gpu"));
 
-        assertThat(SharedGpusReader.offering(List.of(greedy), placement)).isEmpty();
+        assertThat(offering(greedy)).isEmpty();
+    }
+
+    private Map<String, Set<String>> offering(GpuNode... nodes) {
+        return SharedGpusReader.nodes(
+                Stream.of(nodes).map(node -> SharedGpusReader.offer(node, placement)).toList());
     }
 
     private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
@@ -46,15 +52,14 @@ class SharedGpusTest {
 
     @Test
     void oneOfTheLabelsIsEnough() {
-        assertThat(
-                        SharedGpusReader.labelled(
-                                List.of(
-                                        node("a", Map.of("gpushare", "true")),
-                                        node("b", Map.of("gpusharing.io/gpus", "shared")),
-                                        node("c", Map.of("gpusharing.io/gpus", "own")),
-                                        node("d", Map.of())),
-                                placement))
-                .containsExactlyInAnyOrder("a", "b");
+        var nodes =
+                List.of(
+                        node("a", Map.of("gpushare", "true")),
+                        node("b", Map.of("gpusharing.io/gpus", "shared")),
+                        node("c", Map.of("gpusharing.io/gpus", "own")),
+                        node("d", Map.of()));
+
+        assertThat(all(nodes).labelled()).containsExactlyInAnyOrder("a", "b");
     }
 
     @Test
@@ -74,10 +79,9 @@ class SharedGpusTest {
                         node("b", Map.of(), "0"),
                         node("c", Map.of("gpushare", "later"), "800"),
                         node("away", Map.of(), "800"));
-        assertThat(SharedGpusReader.elsewhere(nodes, placement))
-                .containsExactly("tencent.com/vcuda-core");
-        assertThat(SharedGpusReader.elsewhere(nodes.subList(0, 2), placement)).isEmpty();
-        assertThat(SharedGpusReader.elsewhere(nodes.subList(3, 4), placement)).isEmpty();
+        assertThat(all(nodes).elsewhere()).containsExactly("tencent.com/vcuda-core");
+        assertThat(all(nodes.subList(0, 2)).elsewhere()).isEmpty();
+        assertThat(all(nodes.subList(3, 4)).elsewhere()).isEmpty();
 
         var mixed =
                 new SharedGpus(
@@ -85,6 +89,11 @@ class SharedGpusTest {
                         Set.of("a"),
                         Set.of("tencent.com/vcuda-core"));
         assertThat(mixed.offer("tencent.com/vcuda-core")).isFalse();
+    }
+
+    private KnownNode.All all(List<Node> nodes) {
+        return KnownNode.All.of(
+                nodes.stream().map(node -> KnownNode.of(node, _ -> true, placement)).toList());
     }
 
     private static Node node(String name, Map<String, String> labels, String core) {

@@ -11,10 +11,14 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class ExplainTest {
 
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
@@ -58,6 +62,31 @@ class ExplainTest {
         Path file = Files.writeString(folder.resolve("pod.yaml"), "kind: Pod\n");
 
         assertThat(explain(file.toString(), "--gpusharing.policy.node-name=Never")).isEqualTo(2);
+    }
+
+    @Test
+    void aManifestThatCannotBeReadIsRefusedAndTheNextIsExplained(CapturedOutput output)
+            throws IOException {
+        Path file =
+                Files.writeString(
+                        folder.resolve("pods.yaml"),
+                        """
+                        kind: Pod
+                        metadata: {name: odd}
+                        spec: {containers: [{name: a, resources: {limits: {nvidia.com/gpu: many}}}]}
+                        ---
+                        kind: Pod
+                        metadata: {name: huge}
+                        spec:
+                          containers:
+                            - name: a
+                              resources: {limits: {tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 15, cpu: "9e999"}}
+                        """);
+
+        assertThat(explain(file.toString())).isEqualTo(1);
+        assertThat(output.getOut())
+                .contains("Pod odd\n  verdict   refused (422): GPUSharing cannot read this object")
+                .contains("Pod huge\n  verdict   accepted");
     }
 
     private int explain(String file, String... options) {

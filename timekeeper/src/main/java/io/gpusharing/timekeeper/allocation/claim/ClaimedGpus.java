@@ -10,13 +10,14 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.ApiTime;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.Claimed;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -60,12 +61,13 @@ public class ClaimedGpus {
             KubernetesClient client,
             RequestGrammars grammars,
             ClaimProperties properties,
+            UnreadableObjects unreadable,
             MeterRegistry registry) {
         this.client = client;
         this.grammars = grammars;
         this.wanted = !properties.drivers().isEmpty();
         this.devices = new AllocatedDevices(properties.drivers());
-        this.capacities = new DeviceCapacities(client);
+        this.capacities = new DeviceCapacities(client, unreadable);
         this.extendedResources = new ExtendedResources(properties.drivers(), grammars);
         this.unresolved =
                 Counter.builder("gpusharing.claims.unresolved")
@@ -188,8 +190,8 @@ public class ClaimedGpus {
     private static boolean isAsOldAs(HasMetadata object, Pod pod) {
         String started = pod.getStatus().getStartTime();
         return started == null
-                || !Instant.parse(object.getMetadata().getCreationTimestamp())
-                        .isAfter(Instant.parse(started));
+                || !ApiTime.read(object.getMetadata().getCreationTimestamp())
+                        .isAfter(ApiTime.read(started));
     }
 
     private static Claimed own(BoundShare share) {

@@ -5,7 +5,9 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.Quantity;
 import java.time.Duration;
 import java.util.HashMap;
@@ -22,6 +24,7 @@ final class DeviceCapacities {
     private record DeviceKey(String driver, String pool, String device) {}
 
     private final KubernetesClient client;
+    private final UnreadableObjects unreadable;
 
     private final Cache<DeviceKey, Map<String, Quantity>> capacities =
             Caffeine.newBuilder().maximumSize(MAX_DEVICES).expireAfterWrite(DEVICES_KEPT).build();
@@ -30,8 +33,9 @@ final class DeviceCapacities {
     private final Cache<DeviceKey, Boolean> unknown =
             Caffeine.newBuilder().maximumSize(MAX_DEVICES).expireAfterWrite(ASKED_AGAIN).build();
 
-    DeviceCapacities(KubernetesClient client) {
+    DeviceCapacities(KubernetesClient client, UnreadableObjects unreadable) {
         this.client = client;
+        this.unreadable = unreadable;
     }
 
     /**
@@ -54,18 +58,24 @@ final class DeviceCapacities {
         return Optional.ofNullable(capacities.getIfPresent(key));
     }
 
+    /** The devices of a slice that cannot be read are unknown, and those of all others known. */
     private void learn(String field, String value) {
-        client.resources(ResourceSlice.class).withField(field, value).list().getItems().stream()
-                .map(ResourceSlice::getSpec)
-                .forEach(slice ->
-                        slice.getDevices()
-                                .forEach(device ->
-                                        capacities.put(
-                                                new DeviceKey(
-                                                        slice.getDriver(),
-                                                        slice.getPool().getName(),
-                                                        device.getName()),
-                                                capacities(device))));
+        client.resources(ResourceSlice.class)
+                .withField(field, value)
+                .list()
+                .getItems()
+                .forEach(slice -> unreadable.handOver(slice, it -> learn(it.getSpec())));
+    }
+
+    private void learn(ResourceSliceSpec slice) {
+        slice.getDevices()
+                .forEach(device ->
+                        capacities.put(
+                                new DeviceKey(
+                                        slice.getDriver(),
+                                        slice.getPool().getName(),
+                                        device.getName()),
+                                capacities(device)));
     }
 
     private static Map<String, Quantity> capacities(Device device) {

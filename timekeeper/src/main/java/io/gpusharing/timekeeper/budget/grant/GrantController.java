@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.budget.grant;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.gpusharing.ApiTime;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.timekeeper.budget.Budgets;
@@ -171,7 +172,7 @@ class GrantController {
                                             caller.name(),
                                             wanted.notBefore(),
                                             wanted.expiresAt(),
-                                            Instant.parse(made.created()),
+                                            ApiTime.read(made.created()),
                                             made.again()));
             case KeyReused reused ->
                     throw new ResponseStatusException(

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.timekeeper.budget.store.GrantRepository;
@@ -78,7 +79,7 @@ public class GrantOrders {
             return new Outcome.Revoked(name);
         }
         Instant now = clock.instant();
-        if (order.expiresAt() != null && !counts(Instant.parse(order.expiresAt()), now)) {
+        if (order.expiresAt() != null && !counts(ApiTime.read(order.expiresAt()), now)) {
             return new Outcome.Expired(now);
         }
         try (KubernetesClient person = as(token)) {

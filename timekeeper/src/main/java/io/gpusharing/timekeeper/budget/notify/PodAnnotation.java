@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.budget.notify;
 
+import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -100,7 +101,7 @@ record PodAnnotation(PodFacts pod, @Nullable Instant end) {
     private static @Nullable Instant annotatedEnd(PodFacts pod) {
         String written = pod.annotations().get(ANNOTATION);
         try {
-            return written == null ? null : Instant.parse(written);
+            return ApiTime.readPresent(written);
         } catch (DateTimeException e) {
             return null;
         }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget.status;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import java.util.HashSet;
 import java.util.List;
@@ -30,8 +31,9 @@ class NamespaceWatch implements SmartLifecycle, ObjectInformer.Handler<Namespace
     NamespaceWatch(
             KubernetesClient client,
             BudgetProperties properties,
+            UnreadableObjects unreadable,
             @Value("${gpusharing.cluster.namespace}") String namespace) {
-        this.informer = new ObjectInformer<>("namespaces", client.namespaces());
+        this.informer = new ObjectInformer<>("namespaces", client.namespaces(), unreadable);
         this.excluded = new HashSet<>(properties.excludedNamespaces());
         excluded.add(namespace);
     }

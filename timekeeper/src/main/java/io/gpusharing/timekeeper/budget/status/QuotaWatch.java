@@ -1,9 +1,11 @@
 package io.gpusharing.timekeeper.budget.status;
 
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
+import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
@@ -21,7 +23,8 @@ import org.springframework.stereotype.Component;
 /**
  * Follows the ResourceQuotas that limit vcuda. They are the reference of budgets with {@code share:
  * {reference: FromQuota}}, so that nobody has to write the same amounts twice. Whoever posted
- * before they are known would charge by whole GPUs what a quota decides.
+ * before they are known would charge by whole GPUs what a quota decides. A quota that cannot be
+ * read is the reference that it was last: a slip in it shall not change what pods cost.
  */
 @Component
 public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference> {
@@ -29,17 +32,23 @@ public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference>
     private static final String REQUESTS = "requests.";
 
     /**
-     * A quota of 5E is a way to say that there is none. What a pod holds is compared with it as an
-     * exact fraction, whose terms must stay a {@code long} on a node of thousands of GPUs.
+     * A quota of 5E, or of 9e999, is a way to say that there is none. What a pod holds is compared
+     * with it as an exact fraction, whose terms must stay a {@code long} on a node of thousands of
+     * GPUs.
      */
     private static final BigDecimal MAX_AMOUNT = BigDecimal.valueOf(1_000_000_000_000L);
 
     private final Budgets budgets;
 
-    public QuotaWatch(KubernetesClient client, Budgets budgets, LedgerWriter writer) {
+    public QuotaWatch(
+            KubernetesClient client,
+            Budgets budgets,
+            UnreadableObjects unreadable,
+            LedgerWriter writer) {
         super(
                 "resourcequotas",
                 client.resourceQuotas().inAnyNamespace(),
+                unreadable,
                 writer,
                 CompletableFuture.completedFuture(null));
         this.budgets = budgets;
@@ -51,12 +60,13 @@ public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference>
     /** Only a quota on both resources and without scopes says what the namespace may hold. */
     @Override
     protected @Nullable Reference read(ResourceQuota quota) {
-        Map<String, Quantity> hard = quota.getSpec() == null ? null : quota.getSpec().getHard();
-        if (hard == null
+        if (quota.getSpec() == null
                 || quota.getSpec().getScopeSelector() != null
                 || !quota.getSpec().getScopes().isEmpty()) {
             return null;
         }
+        Map<String, Quantity> hard =
+                ResourceReader.amounts(quota.getSpec().getHard(), QuotaWatch::isOfVcuda);
         long compute = amount(hard.get(REQUESTS + VcudaGrammar.CORE));
         long memory = amount(hard.get(REQUESTS + VcudaGrammar.MEMORY));
         return compute > 0 && memory > 0
@@ -64,10 +74,15 @@ public class QuotaWatch extends ObjectWatch<ResourceQuota, QuotaWatch.Reference>
                 : null;
     }
 
+    private static boolean isOfVcuda(String resource) {
+        return resource.equals(REQUESTS + VcudaGrammar.CORE)
+                || resource.equals(REQUESTS + VcudaGrammar.MEMORY);
+    }
+
     private static long amount(@Nullable Quantity quantity) {
         return quantity == null
                 ? 0
-                : quantity.getNumericalAmount().min(MAX_AMOUNT).max(BigDecimal.ZERO).longValue();
+                : quantity.value().min(MAX_AMOUNT).max(BigDecimal.ZERO).longValue();
     }
 
     @Override

@@ -2,9 +2,11 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.OutageLog;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.cluster.PodEvent.PodChange;
 import io.gpusharing.timekeeper.cluster.PodEventHandler;
+import io.gpusharing.timekeeper.leader.Part;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Pods;
 import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Task;
@@ -37,7 +39,7 @@ import org.springframework.stereotype.Component;
  * few seconds, so that this replica can answer questions too.
  */
 @Component
-public class LedgerWriter implements PodEventHandler, SmartLifecycle {
+public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
 
     private static final Logger log = LoggerFactory.getLogger(LedgerWriter.class);
     private static final int BATCH = 500;
@@ -49,7 +51,6 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
     private final Ledger ledger;
     private final PostingRound round;
     private final Timer commits;
-    private final LedgerProperties properties;
     private final Leadership leadership;
     private final Clock clock;
     private final LinkedBlockingDeque<LedgerInput> queue = new LinkedBlockingDeque<>();
@@ -59,7 +60,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
 
     private final CountDownLatch ready = new CountDownLatch(1);
     private final Thread thread = Thread.ofPlatform().name("ledger-writer").unstarted(this::run);
-    private final OutageLog outageLog;
+    private final Rounds rounds;
     private long term;
     private volatile boolean running;
 
@@ -78,10 +79,9 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
             Clock clock) {
         this.ledger = ledger;
         this.round = round;
-        this.properties = properties;
         this.leadership = leadership;
         this.clock = clock;
-        this.outageLog = new OutageLog(log, "ledger-writer", clock);
+        this.rounds = new Rounds("ledger-writer", properties.databaseRetry(), log, clock);
         this.commits =
                 Timer.builder("gpusharing.ledger.commit")
                         .description("From the event of a pod to its commit")
@@ -105,6 +105,11 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
 
     private Duration since(@Nullable Instant instant) {
         return instant == null ? Duration.ZERO : Duration.between(instant, clock.instant());
+    }
+
+    @Override
+    public Rounds rounds() {
+        return rounds;
     }
 
     @Override
@@ -218,11 +223,10 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
         while (true) {
             try {
                 round.follow(batch);
-                outageLog.over();
+                rounds.succeeded();
                 return;
             } catch (RuntimeException e) {
-                outageLog.failed(e);
-                TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
+                Thread.sleep(rounds.failed(e));
             }
         }
     }
@@ -241,17 +245,17 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle {
                 round.post(batch);
                 Instant now = clock.instant();
                 receivedAt.forEach(at -> commits.record(Duration.between(at, now)));
-                outageLog.over();
+                rounds.succeeded();
                 oldest = null;
                 stuckSince = null;
                 return;
             } catch (RuntimeException e) {
                 // Whatever went wrong, the rows are right and the batch is still here.
                 round.forget();
-                outageLog.failed(e);
+                Duration pause = rounds.failed(e);
                 boolean away = OutageLog.isOutage(e);
                 stuckSince = away ? null : stuckSince == null ? clock.instant() : stuckSince;
-                TimeUnit.NANOSECONDS.sleep(properties.databaseRetry().toNanos());
+                Thread.sleep(pause);
             }
             if (!leadership.leads()) {
                 follow(batch);

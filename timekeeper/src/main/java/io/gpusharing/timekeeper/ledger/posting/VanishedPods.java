@@ -128,7 +128,11 @@ final class VanishedPods {
     /** Open allocations whose pods are not in the list: their ends are waited for, or estimated. */
     void listed(PostingBuilder builder, Listed listed) {
         Map<UUID, Instant> missing =
-                absent(builder, listed.pods(), allocation -> allocation.metering().watched())
+                absent(
+                                builder,
+                                listed.pods(),
+                                listed.unread(),
+                                allocation -> allocation.metering().watched())
                         .collect(
                                 Collectors.toMap(
                                         PodAllocation::uid, allocation -> allocations.seen()));
@@ -149,7 +153,11 @@ final class VanishedPods {
      * @param before the sweep before; null if none is known
      */
     void swept(PostingBuilder builder, Resync sweep, @Nullable Instant before) {
-        absent(builder, sweep.pods(), allocation -> !allocation.metering().watched())
+        absent(
+                        builder,
+                        sweep.pods(),
+                        sweep.unread(),
+                        allocation -> !allocation.metering().watched())
                 .toList()
                 .forEach(it ->
                         end(
@@ -160,14 +168,19 @@ final class VanishedPods {
     }
 
     private Stream<PodAllocation> absent(
-            PostingBuilder builder, List<PodFacts> pods, Predicate<PodAllocation> which) {
+            PostingBuilder builder,
+            List<PodFacts> pods,
+            Set<UUID> unread,
+            Predicate<PodAllocation> which) {
         Set<UUID> present = pods.stream().map(PodFacts::uid).collect(Collectors.toSet());
         // A pod that began in an earlier list of the same batch may have gone since, too.
         return Stream.concat(allocations.all().map(builder::now), builder.begun().stream())
                 .filter(PodAllocation::open)
                 .filter(allocation -> !allocation.isShared())
                 .filter(which)
-                .filter(allocation -> !present.contains(allocation.uid()));
+                .filter(allocation -> !present.contains(allocation.uid()))
+                // It is there, and is charged on by what it was last seen to hold.
+                .filter(allocation -> !unread.contains(allocation.uid()));
     }
 
     private void end(PostingBuilder builder, UUID uid, Instant lastSeen, Instant noticed) {

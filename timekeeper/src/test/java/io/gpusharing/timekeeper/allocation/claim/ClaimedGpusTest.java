@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.grammar.NvidiaGrammar;
@@ -39,6 +40,7 @@ class ClaimedGpusTest {
     private static final Claimed WHOLE_BY_ESTIMATE = byEstimate(1);
     private static final Claimed LATER = new Claimed(BoundShare.NONE, List.of(), false);
 
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private FakeApiServer api;
     private ClaimedGpus claims;
@@ -67,6 +69,28 @@ class ClaimedGpusTest {
         claim("made", part("gpu.example.com", "device-0", "{cores: '35', memory: 20Gi}"));
 
         assertThat(claims.of(pod(MADE))).isEqualTo(share(350_000, 250_000));
+    }
+
+    @Test
+    void aSliceThatCannotBeReadHidesNoDeviceOfAnother() {
+        api.answer(
+                "/resourceslices",
+                json(
+                        """
+                        metadata: {resourceVersion: '1'}
+                        items:
+                        - metadata: {name: odd}
+                          spec: {driver: gpu.example.com, devices: [{name: device-0}]}
+                        - metadata: {name: node-1}
+                          spec:
+                            driver: gpu.example.com
+                            pool: {name: node-1, generation: 1, resourceSliceCount: 1}
+                            devices: [{name: device-0, capacity: {cores: {value: '100'}, memory: {value: 80Gi}}}]
+                        """));
+        claim("made", part("gpu.example.com", "device-0", "{cores: '35', memory: 20Gi}"));
+
+        assertThat(claims.of(pod(MADE))).isEqualTo(share(350_000, 250_000));
+        assertThat(unreadable.present()).extracting(it -> it.name()).containsExactly("odd");
     }
 
     @Test
@@ -400,6 +424,7 @@ class ClaimedGpusTest {
                 api.client(),
                 new RequestGrammars(List.of(new NvidiaGrammar())),
                 new ClaimProperties(List.of(drivers)),
+                unreadable,
                 registry);
     }
 

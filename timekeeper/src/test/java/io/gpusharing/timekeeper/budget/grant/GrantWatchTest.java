@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
@@ -24,6 +25,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,7 @@ class GrantWatchTest {
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
 
     private final FakeApiServer api = new FakeApiServer();
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
     private final SteppingClock clock = new SteppingClock(START);
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
@@ -40,7 +43,7 @@ class GrantWatchTest {
             LedgerWriters.on(
                     database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
     private final GrantWatch watch =
-            new GrantWatch(api.client(), budgets, writer, Leadership.alone());
+            new GrantWatch(api.client(), budgets, unreadable, writer, Leadership.alone());
 
     GrantWatchTest() throws IOException {
         api.answer(
@@ -106,8 +109,8 @@ class GrantWatchTest {
                  "metadata": {"resourceVersion": "1"}, "items": []}
                 """);
         api.refuse("/gpugrants", 503);
-        var quotas = new QuotaWatch(api.client(), budgets, writer);
-        var all = new BudgetWatch(api.client(), budgets, writer, quotas, watch);
+        var quotas = new QuotaWatch(api.client(), budgets, unreadable, writer);
+        var all = new BudgetWatch(api.client(), budgets, unreadable, writer, quotas, watch);
         var first = new CompletableFuture<BudgetState>();
         budgets.listen(names -> first.complete(requireNonNull(budgets.states().get("a"))));
         try {
@@ -115,7 +118,7 @@ class GrantWatchTest {
             quotas.start();
             watch.start();
             all.start();
-            writer.onEvent(new Listed(List.of(), "1", false, clock.instant()));
+            writer.onEvent(new Listed(List.of(), Set.of(), "1", false, clock.instant()));
             await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/gpugrants").size() > 2);
             assertThat(first).isNotDone();
 
@@ -126,6 +129,36 @@ class GrantWatchTest {
             quotas.stop();
         }
         assertThat(first.join().remaining(START)).contains(GpuTime.ofMinutes("10"));
+    }
+
+    @Test
+    void aGrantThatCannotBeReadDoesNotCountAndHoldsUpNoOther() {
+        api.answer(
+                "/gpugrants",
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrantList",
+                 "metadata": {"resourceVersion": "1"}, "items": [%s, %s]}
+                """
+                        .formatted(
+                                stored("odd", "2026-04-01T00:00:00,5Z"),
+                                stored("far", "10000-01-01T00:00:00Z")));
+        writer.start();
+        writer.begin();
+
+        watch.start();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> !standing().isEmpty());
+        assertThat(standing()).containsExactly("far");
+        assertThat(unreadable.present()).extracting(it -> it.name()).containsExactly("odd");
+    }
+
+    private static String stored(String name, String expires) {
+        return """
+        {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrant",
+         "metadata": {"name": "%s", "uid": "%s", "creationTimestamp": "2026-03-02T10:00:00Z"},
+         "spec": {"budget": "a", "gpuMinutes": "10", "reason": "more", "expiresAt": "%s"}}
+        """
+                .formatted(name, name, expires);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget.status;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.BudgetProperties.UnnamedNamespaces;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
@@ -31,6 +32,7 @@ class NamespaceWatchTest {
                             Duration.ofSeconds(30),
                             false,
                             List.of("kube-system")),
+                    new UnreadableObjects(object -> {}),
                     "gpusharing-system");
 
     NamespaceWatchTest() throws IOException {}

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
@@ -20,14 +21,18 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class QuotaWatchTest {
 
     private static final Instant START = Instant.parse("2026-03-02T10:00:00Z");
 
     private final FakeApiServer api = new FakeApiServer();
+    private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
     private final SteppingClock clock = new SteppingClock(START);
     private final TestDatabase database = TestDatabase.create();
     private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
@@ -35,11 +40,11 @@ class QuotaWatchTest {
     private final LedgerWriter writer =
             LedgerWriters.on(
                     database, budgets, new SimpleMeterRegistry(), Leadership.alone(), clock);
-    private final QuotaWatch quotas = new QuotaWatch(api.client(), budgets, writer);
+    private final QuotaWatch quotas = new QuotaWatch(api.client(), budgets, unreadable, writer);
     private final GrantWatch grants =
-            new GrantWatch(api.client(), budgets, writer, Leadership.alone());
+            new GrantWatch(api.client(), budgets, unreadable, writer, Leadership.alone());
     private final BudgetWatch watch =
-            new BudgetWatch(api.client(), budgets, writer, quotas, grants);
+            new BudgetWatch(api.client(), budgets, unreadable, writer, quotas, grants);
 
     QuotaWatchTest() throws IOException {
         api.answer(
@@ -81,7 +86,7 @@ class QuotaWatchTest {
         watch.start();
         var pod = Pods.waiting("team-a", 25, 15).boundAt(START);
         clock.pass(Duration.ofMinutes(1));
-        writer.onEvent(new Listed(List.of(pod.facts()), "1", false, clock.instant()));
+        writer.onEvent(new Listed(List.of(pod.facts()), Set.of(), "1", false, clock.instant()));
 
         // Time enough to charge it wrongly.
         await().atMost(Duration.ofSeconds(20)).until(() -> api.to("/resourcequotas").size() > 2);
@@ -98,9 +103,10 @@ class QuotaWatchTest {
                         "charged so from its begin");
     }
 
-    @Test
-    void aQuotaThatMeansNoLimitStopsNoCharge() {
-        quota("5E", "5E");
+    @ParameterizedTest
+    @ValueSource(strings = {"5E", "9e999", "-1", "1e-400", "4x"})
+    void aQuotaThatLimitsNothingStopsNoCharge(String amount) {
+        quota(amount, amount);
         ledger.open(START);
         writer.start();
         quotas.start();
@@ -111,7 +117,12 @@ class QuotaWatchTest {
         clock.pass(Duration.ofMinutes(1));
 
         writer.onEvent(
-                new Listed(List.of(pod.facts(), bystander.facts()), "1", false, clock.instant()));
+                new Listed(
+                        List.of(pod.facts(), bystander.facts()),
+                        Set.of(),
+                        "1",
+                        false,
+                        clock.instant()));
 
         await().atMost(Duration.ofSeconds(20)).until(() -> ledger.openAllocations().size() == 2);
     }

@@ -22,6 +22,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,7 @@ class LedgerWriterTest {
     void podsObservedBeforeTheBudgetsAreListedAreChargedToThem() {
         ledger.open(START);
         writer.start();
-        writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
+        writer.onEvent(new Listed(List.of(), Set.of(), "2", true, clock.instant()));
         writer.onEvent(new Updated(cameAndWent.facts(), "1", clock.instant()));
         writer.onEvent(
                 new Deleted(
@@ -74,7 +75,7 @@ class LedgerWriterTest {
     void noExhaustionIsReportedWhileEndedPodsStillAppearToRun() {
         ledger.open(START);
         writer.start();
-        writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
+        writer.onEvent(new Listed(List.of(), Set.of(), "2", true, clock.instant()));
         budgetsAreKnown();
         writer.onEvent(new Updated(cameAndWent.facts(), "1", clock.instant()));
 
@@ -96,7 +97,8 @@ class LedgerWriterTest {
     void aLeaderThatStartsPostsAndConcludesNothingBeforeThePodsAreListed() {
         ledger.open(START);
         writer.start();
-        writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
+        writer.onEvent(
+                new Listed(List.of(cameAndWent.facts()), Set.of(), "2", false, clock.instant()));
         budgetsAreKnown();
         await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
         writer.stop();
@@ -114,7 +116,7 @@ class LedgerWriterTest {
             assertThat(others.settled()).isFalse();
             assertThat(ledger.openAllocations()).isEqualTo(before);
 
-            next.onEvent(new Listed(List.of(), "2", true, clock.instant()));
+            next.onEvent(new Listed(List.of(), Set.of(), "2", true, clock.instant()));
             next.onEvent(
                     new Deleted(
                             cameAndWent.finishedAt(START.plusSeconds(20)).facts(),
@@ -132,7 +134,7 @@ class LedgerWriterTest {
     void aQuietClusterIsCaughtUpByTime() {
         ledger.open(START);
         writer.start();
-        writer.onEvent(new Listed(List.of(), "2", true, clock.instant()));
+        writer.onEvent(new Listed(List.of(), Set.of(), "2", true, clock.instant()));
         budgetsAreKnown();
 
         writer.onEvent(new Bookmark("1", clock.instant()));
@@ -146,8 +148,9 @@ class LedgerWriterTest {
     void aPodThatWasThereInOneListAndGoneInTheNextOfTheSameBatchHasEnded() {
         ledger.open(START);
         writer.start();
-        writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", true, clock.instant()));
-        writer.onEvent(new Listed(List.of(), "3", false, clock.instant()));
+        writer.onEvent(
+                new Listed(List.of(cameAndWent.facts()), Set.of(), "2", true, clock.instant()));
+        writer.onEvent(new Listed(List.of(), Set.of(), "3", false, clock.instant()));
         budgetsAreKnown();
 
         await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
@@ -197,7 +200,9 @@ class LedgerWriterTest {
 
             terms.begin();
             assertThat(follower.position()).as("where its own feed begins").isEmpty();
-            follower.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
+            follower.onEvent(
+                    new Listed(
+                            List.of(cameAndWent.facts()), Set.of(), "2", false, clock.instant()));
 
             await().atMost(Duration.ofSeconds(10))
                     .until(() -> ledger.openAllocations().size() == 1);
@@ -225,7 +230,9 @@ class LedgerWriterTest {
                 }
                 done.set(true);
             });
-            writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
+            writer.onEvent(
+                    new Listed(
+                            List.of(cameAndWent.facts()), Set.of(), "2", false, clock.instant()));
             budgetsAreKnown(writer);
 
             await().atMost(Duration.ofSeconds(10)).until(() -> !budgets.states().isEmpty());
@@ -240,7 +247,8 @@ class LedgerWriterTest {
     void aRestartChangesNoAllocationWhicheverWatchIsFirst() {
         ledger.open(START);
         writer.start();
-        writer.onEvent(new Listed(List.of(cameAndWent.facts()), "2", false, clock.instant()));
+        writer.onEvent(
+                new Listed(List.of(cameAndWent.facts()), Set.of(), "2", false, clock.instant()));
         budgetsAreKnown();
         await().atMost(Duration.ofSeconds(10)).until(() -> ledger.openAllocations().size() == 1);
         writer.stop();
@@ -253,7 +261,9 @@ class LedgerWriterTest {
             next.start();
             next.between(() -> TestBudgets.grant(others, List.of()));
             budgetsAreKnown(next, others);
-            next.onEvent(new Listed(List.of(cameAndWent.facts()), "3", false, clock.instant()));
+            next.onEvent(
+                    new Listed(
+                            List.of(cameAndWent.facts()), Set.of(), "3", false, clock.instant()));
             await().atMost(Duration.ofSeconds(10)).until(() -> !others.states().isEmpty());
         } finally {
             next.stop();

@@ -52,6 +52,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.springframework.dao.DataAccessException;
@@ -154,6 +155,7 @@ class LedgerSimulationTest {
                     new LedgerInput.Pods(
                             new PodEvent.Listed(
                                     List.copyOf(present.values()),
+                                    Set.of(),
                                     Integer.toString(history.size()),
                                     position != null,
                                     clock.instant())));

@@ -1,0 +1,130 @@
+package io.gpusharing.scheduler.waiting;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.placement.Gpu;
+import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.rounds.Rounds;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Against an API server that takes no condition of some pods. */
+class WaitingPodsTest {
+
+    private static final Instant NOON = Instant.parse("2026-11-26T12:00:00Z");
+
+    private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private final List<String> asked = new ArrayList<>();
+    private HttpServer server;
+    private KubernetesClient client;
+    private WaitingPods waiting;
+    private int answerOfTheFirst = 500;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+        client =
+                new KubernetesClientBuilder()
+                        .withConfig(
+                                new ConfigBuilder()
+                                        .withAutoConfigure(false)
+                                        .withMasterUrl(
+                                                "http://127.0.0.1:" + server.getAddress().getPort())
+                                        .withRequestRetryBackoffLimit(0)
+                                        .build())
+                        .build();
+        waiting =
+                new WaitingPods(
+                        client,
+                        gpus,
+                        new Rounds(new SimpleMeterRegistry()),
+                        Clock.fixed(NOON, ZoneOffset.UTC));
+        for (String pod : List.of("first", "second")) {
+            gpus.filter(pod(pod), List.of("node"), NOON);
+        }
+        gpus.describe(
+                new SharedNode(
+                        "node", List.of(new Gpu("GPU-0", 100, 16_384)), List.of(), Map.of()));
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        server.stop(0);
+    }
+
+    private static GpuPod pod(String uid) {
+        return new GpuPod(
+                uid,
+                "team-a",
+                uid,
+                List.of(
+                        new ContainerAsk(
+                                "cuda", Kind.App, new GpuAsk(1, 60, 1_024, false), Set.of())));
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            String path = exchange.getRequestURI().getPath();
+            boolean first = path.endsWith("/first/status");
+            if (exchange.getRequestMethod().equals("PATCH")) {
+                asked.add(first ? "first" : "second");
+            }
+            byte[] body = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}".getBytes(UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
+            exchange.sendResponseHeaders(first ? answerOfTheFirst : 200, body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    /** Etcd takes no more of a pod that its owner has made as large as may be. */
+    @Test
+    void aPodOfWhichNoConditionIsTakenKeepsNoOtherFromBeingWoken() {
+        waiting.wake();
+
+        assertThat(asked).containsExactly("first", "second");
+
+        waiting.wake();
+
+        assertThat(asked).as("both were told, as far as they can be").hasSize(2);
+    }
+
+    @Test
+    void anApiServerThatIsAwayIsAskedAgainInTheNextRound() {
+        answerOfTheFirst = 503;
+        waiting.wake();
+
+        assertThat(asked).containsExactly("first");
+
+        answerOfTheFirst = 200;
+        waiting.wake();
+
+        assertThat(asked).containsExactly("first", "first", "second");
+    }
+}

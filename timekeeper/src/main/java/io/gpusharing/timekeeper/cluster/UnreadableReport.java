@@ -1,0 +1,44 @@
+package io.gpusharing.timekeeper.cluster;
+
+import io.gpusharing.kubernetes.Unreadable;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reports objects that cannot be read: a line in the log for each, and their number by kind. */
+final class UnreadableReport {
+
+    private static final Logger log = LoggerFactory.getLogger(UnreadableReport.class);
+
+    private final MeterRegistry metrics;
+    private final UnreadableObjects objects = new UnreadableObjects(this::report);
+
+    UnreadableReport(MeterRegistry metrics) {
+        this.metrics = metrics;
+    }
+
+    UnreadableObjects objects() {
+        return objects;
+    }
+
+    private void report(Unreadable object) {
+        log.atWarn()
+                .addKeyValue("kind", object.kind())
+                .addKeyValue("namespace", object.namespace())
+                .addKeyValue("name", object.name())
+                .addKeyValue("problem", object.why())
+                .log("cannot read an object");
+        String kind = object.kind();
+        // Of a kind that has one, it is the same one again.
+        Gauge.builder("gpusharing.objects.unreadable", objects, all -> count(all, kind))
+                .tag("kind", kind)
+                .description("Objects that cannot be read now; anything but 0 is an alert")
+                .register(metrics);
+    }
+
+    private static long count(UnreadableObjects all, String kind) {
+        return all.present().stream().filter(it -> it.kind().equals(kind)).count();
+    }
+}

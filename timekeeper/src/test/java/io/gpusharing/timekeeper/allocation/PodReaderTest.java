@@ -1,0 +1,64 @@
+package io.gpusharing.timekeeper.allocation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.timekeeper.cluster.LeanObjects;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pods that an API server stores and nobody would write. */
+class PodReaderTest {
+
+    private static PodFacts read(String limit, String status) {
+        String pod =
+                """
+                {"metadata":{"name":"a","namespace":"team-a","uid":"00000000-0000-4000-8000-000000000001",
+                  "creationTimestamp":"2026-03-01T09:59:59Z","managedFields":[{"subresource":"status"}]},
+                 "spec":{"nodeName":"node-1","containers":[
+                   {"name":"cuda","resources":{"limits":{"nvidia.com/gpu":"%s"}}}]},
+                 "status":{%s}}
+                """
+                        .formatted(limit, status);
+        return new PodReader(name -> name.startsWith("nvidia.com/"))
+                .read(LeanObjects.serialization().unmarshal(pod, Pod.class));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9e999", "-9e999", "1e-400", "8Ei", "0", "9223372036854775808"})
+    void anyAmountIsRead(String limit) {
+        assertThat(read(limit, "").request().containers().getFirst().limits())
+                .containsOnlyKeys("nvidia.com/gpu");
+    }
+
+    /** What the API server makes of a transition in the year 9999 by a clock of another zone. */
+    @ParameterizedTest
+    @ValueSource(strings = {"10000-01-01T00:59:59Z", "-0001-12-31T23:00:00Z"})
+    void anyYearIsRead(String time) {
+        String status =
+                """
+                "conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"%s"}]
+                """
+                        .formatted(time);
+
+        Instant scheduled = read("1", status).lifecycle().scheduled();
+
+        assertThat(String.valueOf(scheduled)).contains(time);
+    }
+
+    @Test
+    void aStatusOfNothingIsRead() {
+        PodFacts pod =
+                read(
+                        "1",
+                        """
+                        "conditions":[{}],"containerStatuses":[{"name":""},{"name":"x","state":{}},
+                          {"name":"y","state":{"terminated":{"finishedAt":null}}}]
+                        """);
+
+        assertThat(pod.lifecycle().finished()).isNull();
+        assertThat(pod.lifecycle().endUnknown()).isTrue();
+    }
+}

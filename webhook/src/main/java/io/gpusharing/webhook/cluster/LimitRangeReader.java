@@ -1,0 +1,47 @@
+package io.gpusharing.webhook.cluster;
+
+import io.fabric8.kubernetes.api.model.LimitRange;
+import io.fabric8.kubernetes.api.model.LimitRangeItem;
+import io.gpusharing.request.Quantity;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Reads LimitRanges as they are in the cluster. */
+final class LimitRangeReader {
+
+    private LimitRangeReader() {}
+
+    static ContainerLimits limits(LimitRange found) {
+        // One that was created without limits is stored with null.
+        List<LimitRangeItem> items = found.getSpec() == null ? null : found.getSpec().getLimits();
+        return ContainerLimits.of(
+                Objects.requireNonNullElse(items, List.<LimitRangeItem>of()).stream()
+                        .map(LimitRangeReader::limits)
+                        .toList());
+    }
+
+    private static ContainerLimits limits(LimitRangeItem item) {
+        return switch (item.getType()) {
+            case "Container" ->
+                    new ContainerLimits(
+                            amounts(item.getMin()),
+                            amounts(item.getMax()),
+                            Map.of(),
+                            amounts(item.getMaxLimitRequestRatio()));
+            case "Pod" ->
+                    new ContainerLimits(
+                            Map.of(),
+                            Map.of(),
+                            amounts(item.getMax()),
+                            amounts(item.getMaxLimitRequestRatio()));
+            default -> ContainerLimits.NONE;
+        };
+    }
+
+    private static Map<String, Quantity> amounts(
+            @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> found) {
+        return Amounts.of(found, _ -> true);
+    }
+}
