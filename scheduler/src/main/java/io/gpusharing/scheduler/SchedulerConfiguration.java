@@ -3,7 +3,6 @@ package io.gpusharing.scheduler;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.PodSharing;
-import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.MetagpuGrammar;
@@ -15,12 +14,9 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPods;
-import io.micrometer.core.instrument.Gauge;
+import io.gpusharing.web.UnreadableReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
-import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -28,12 +24,6 @@ import org.springframework.context.annotation.Configuration;
 /** The client finds its cluster by itself: KUBECONFIG, or the pod's own service account. */
 @Configuration(proxyBeanMethods = false)
 class SchedulerConfiguration {
-
-    private static final Logger log = LoggerFactory.getLogger(SchedulerConfiguration.class);
-
-    /** Of objects that are read here and that others write. */
-    private static final List<String> KINDS =
-            List.of("Pod", "Node", "PodDisruptionBudget", "GpuNode", "GpuReservation");
 
     @Bean(destroyMethod = "close")
     KubernetesClient kubernetesClient() {
@@ -50,29 +40,7 @@ class SchedulerConfiguration {
 
     @Bean
     UnreadableObjects unreadableObjects(MeterRegistry metrics) {
-        var unreadable = new UnreadableObjects(SchedulerConfiguration::tell);
-        for (String kind : KINDS) {
-            Gauge.builder(
-                            "gpusharing.objects.unreadable",
-                            unreadable,
-                            it ->
-                                    it.present().stream()
-                                            .filter(object -> object.kind().equals(kind))
-                                            .count())
-                    .description("Objects of the API server that cannot be read now")
-                    .tag("kind", kind)
-                    .register(metrics);
-        }
-        return unreadable;
-    }
-
-    private static void tell(Unreadable object) {
-        log.atWarn()
-                .addKeyValue("kind", object.kind())
-                .addKeyValue("namespace", object.namespace())
-                .addKeyValue("name", object.name())
-                .addKeyValue("problem", object.why())
-                .log("cannot read an object");
+        return UnreadableReport.objects(metrics);
     }
 
     @Bean

@@ -24,6 +24,7 @@ class WallsTest {
                             "io.gpusharing.kubernetes..",
                             "io.gpusharing.web..",
                             "io.fabric8.kubernetes..",
+                            "io.micrometer.core.instrument",
                             "com.github.benmanes.caffeine..",
                             "org.apache.catalina..",
                             "org.apache.coyote..",

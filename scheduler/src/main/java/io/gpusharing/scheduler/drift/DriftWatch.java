@@ -23,7 +23,7 @@ final class DriftWatch {
 
     private static final Logger log = LoggerFactory.getLogger(DriftWatch.class);
 
-    /** Thousands of Events at once would help nobody; the log has them all. */
+    /** Thousands of Events and lines at once, of one odd GpuNode, would help nobody. */
     private static final int MOST_TOLD = 20;
 
     private final ClusterGpus gpus;
@@ -72,13 +72,18 @@ final class DriftWatch {
         Set<Drift> told = lasting;
         lasting = Set.copyOf(found.stream().filter(before::contains).toList());
         List<Drift> fresh = lasting.stream().filter(drift -> !told.contains(drift)).toList();
-        for (Drift drift : fresh) {
+        for (Drift drift : fresh.subList(0, Math.min(fresh.size(), MOST_TOLD))) {
             log.atWarn()
                     .addKeyValue("kind", drift.kind())
                     .addKeyValue("node", drift.node())
                     .addKeyValue("of", drift.subject())
                     .log("annotations, grants and pods do not say the same of a GPU or a pod");
+            notice.tell(drift);
         }
-        fresh.stream().limit(MOST_TOLD).forEach(notice::tell);
+        if (fresh.size() > MOST_TOLD) {
+            log.atWarn()
+                    .addKeyValue("count", fresh.size() - MOST_TOLD)
+                    .log("and so of others; gpusharing_scheduler_drift counts all");
+        }
     }
 }

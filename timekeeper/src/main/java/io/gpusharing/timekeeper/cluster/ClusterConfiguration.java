@@ -10,6 +10,7 @@ import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
+import io.gpusharing.web.UnreadableReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
@@ -34,7 +35,7 @@ class ClusterConfiguration {
 
     @Bean
     UnreadableObjects unreadableObjects(MeterRegistry metrics) {
-        return new UnreadableReport(metrics).objects();
+        return UnreadableReport.objects(metrics);
     }
 
     @Bean

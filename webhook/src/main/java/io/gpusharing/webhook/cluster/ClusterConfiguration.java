@@ -3,15 +3,13 @@ package io.gpusharing.webhook.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.web.UnreadableReport;
 import io.gpusharing.webhook.settings.GpuSharingProperties;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Clock;
-import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -21,39 +19,9 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties({BudgetProperties.class, PlacementProperties.class})
 class ClusterConfiguration {
 
-    private static final Logger log = LoggerFactory.getLogger(ClusterConfiguration.class);
-
-    /** Kinds of what is watched. */
-    private static final List<String> KINDS =
-            List.of(
-                    "ConfigMap",
-                    "GpuBudget",
-                    "GpuNode",
-                    "LimitRange",
-                    "Node",
-                    "PriorityClass",
-                    "ResourceQuota");
-
     @Bean
     UnreadableObjects unreadableObjects(MeterRegistry metrics) {
-        var unreadable =
-                new UnreadableObjects(object ->
-                        log.atWarn()
-                                .addKeyValue("kind", object.kind())
-                                .addKeyValue("namespace", object.namespace())
-                                .addKeyValue("name", object.name())
-                                .addKeyValue("problem", object.why())
-                                .log("cannot read an object"));
-        KINDS.forEach(kind ->
-                Gauge.builder("gpusharing.objects.unreadable", () -> count(unreadable, kind))
-                        .description("Objects of the cluster that cannot be read now")
-                        .tag("kind", kind)
-                        .register(metrics));
-        return unreadable;
-    }
-
-    private static long count(UnreadableObjects unreadable, String kind) {
-        return unreadable.present().stream().filter(object -> object.kind().equals(kind)).count();
+        return UnreadableReport.objects(metrics);
     }
 
     @Bean

@@ -26,7 +26,9 @@ final class BudgetWarning {
         }
         Instant ends = left.exhaustedAt();
         long rate = Math.max(1, Math.max(least.compute(), least.memory()));
-        Instant alone = standing.asOf().plusSeconds(left.remaining().microGpuSeconds() / rate);
+        // A hair of a GPU lets a large budget last for longer than there are years.
+        long seconds = Math.min(left.remaining().microGpuSeconds() / rate, SOON.toSeconds() + 1);
+        Instant alone = standing.asOf().plusSeconds(seconds);
         Instant soonest = ends == null || alone.isBefore(ends) ? alone : ends;
         return soonest.isAfter(standing.asOf().plus(SOON))
                 ? Optional.empty()

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.web;
 
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -8,19 +8,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Reports objects that cannot be read: a line in the log for each, and their number by kind. */
-final class UnreadableReport {
+public final class UnreadableReport {
 
     private static final Logger log = LoggerFactory.getLogger(UnreadableReport.class);
 
     private final MeterRegistry metrics;
     private final UnreadableObjects objects = new UnreadableObjects(this::report);
 
-    UnreadableReport(MeterRegistry metrics) {
+    private UnreadableReport(MeterRegistry metrics) {
         this.metrics = metrics;
     }
 
-    UnreadableObjects objects() {
-        return objects;
+    /** What a service's readers tell of, reported in its log and metrics. */
+    public static UnreadableObjects objects(MeterRegistry metrics) {
+        return new UnreadableReport(metrics).objects;
     }
 
     private void report(Unreadable object) {

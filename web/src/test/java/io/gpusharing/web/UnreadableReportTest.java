@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.cluster;
+package io.gpusharing.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class UnreadableReportTest {
 
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
-    private final UnreadableObjects objects = new UnreadableReport(metrics).objects();
+    private final UnreadableObjects objects = UnreadableReport.objects(metrics);
 
     @Test
     void objectsThatCannotBeReadAreCountedByKindUntilTheyHaveGone() {
