@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos bench soak format tools-archive clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos poison bench soak format tools-archive clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
@@ -82,7 +82,7 @@ test-nodes: prerequisites no-kubernetes ## Images, and real containers on real n
 	@tools/machine check && tools/images check || { echo "NOT RUN: make test-nodes" >&2; exit 1; }
 	@tools/check nodes
 
-test-all: prerequisites ## Both, and what neither runs: MPS, workflows, kills at random, images built twice, other versions of Kubernetes; two hours
+test-all: prerequisites ## Both, and what neither runs: MPS, workflows, kills and objects at random, images built twice, other versions of Kubernetes; two hours
 	@for part in test nodes rest; do tools/check $$part || failed="$$failed $$part"; done; [ -z "$$failed" ] || { echo "FAILED:$$failed" >&2; exit 1; }
 
 workflows: prerequisites .run/built ## Workflows of Argo's own controller on one GPU and on MIG's instances; building that takes minutes, the first time
@@ -91,6 +91,9 @@ workflows: prerequisites .run/built ## Workflows of Argo's own controller on one
 
 chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go; four minutes
 	@tools/e2e chaos
+
+poison: prerequisites .run/built ## Two thousand objects that a reader may stumble over, and pods of others among them; ten minutes
+	@benchmarks/soak/poison
 
 soak: prerequisites ## Bills, placements and fractions under load among hundreds of kills, each held against what really was, and simulations with many seeds; hours
 	@tools/build

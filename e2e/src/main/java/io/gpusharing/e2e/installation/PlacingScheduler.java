@@ -134,6 +134,11 @@ public final class PlacingScheduler {
         extender.awaitReady();
     }
 
+    /** What kube-scheduler asks. */
+    public Service extender() {
+        return extender;
+    }
+
     /** Whether a line of the extender's metrics begins so. */
     public boolean shows(String metric) {
         return extender.shows(metric);

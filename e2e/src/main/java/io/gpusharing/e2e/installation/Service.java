@@ -165,6 +165,11 @@ public final class Service {
         return program.runs() && health("/livez") == 200;
     }
 
+    /** The parts of it whose rounds fail again and again; for people. */
+    public String failingParts() {
+        return health("/health/parts") == 503 ? body("/health/parts") : "";
+    }
+
     /** Whether it is the replica that keeps the ledger, by its own metric. */
     public boolean leads() {
         return shows("gpusharing_leading 1");
@@ -172,16 +177,31 @@ public final class Service {
 
     /** Whether a line of its metrics begins so; false while it does not answer. */
     public boolean shows(String metric) {
+        return metrics().stream().anyMatch(line -> line.startsWith(metric));
+    }
+
+    /** The values of all its metrics that begin so, together. */
+    public double sum(String metric) {
+        return metrics().stream()
+                .filter(line -> line.startsWith(metric))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    private List<String> metrics() {
+        return body("/metrics").lines().toList();
+    }
+
+    /** What it says on its health port; empty while it does not answer. */
+    private String body(String path) {
         try {
             var request =
-                    HttpRequest.newBuilder(health().resolve("/metrics"))
+                    HttpRequest.newBuilder(health().resolve(path))
                             .timeout(Duration.ofSeconds(2))
                             .build();
-            return HTTP.send(request, HttpResponse.BodyHandlers.ofLines())
-                    .body()
-                    .anyMatch(line -> line.startsWith(metric));
+            return HTTP.send(request, HttpResponse.BodyHandlers.ofString()).body();
         } catch (IOException e) {
-            return false;
+            return "";
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);

@@ -1,6 +1,8 @@
 package io.gpusharing.e2e.admission;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -20,27 +22,43 @@ import java.util.regex.Pattern;
  */
 public final class Api {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
+    /** As deep as the API server stores it. */
+    private static final ObjectMapper JSON =
+            new ObjectMapper(
+                    JsonFactory.builder()
+                            .streamReadConstraints(
+                                    StreamReadConstraints.builder()
+                                            .maxNestingDepth(Integer.MAX_VALUE)
+                                            .build())
+                            .build());
+
     private static final YAMLMapper YAML = new YAMLMapper();
     private static final Pattern WARNING = Pattern.compile("\\d{3} \\S+ \"(.*)\"");
 
     private final KubernetesClient client;
     private final String user;
+    private final String node;
     private final List<String> groups;
 
     public Api(KubernetesClient client) {
-        this(client, "", List.of());
+        this(client, "", "", List.of());
     }
 
-    private Api(KubernetesClient client, String user, List<String> groups) {
+    private Api(KubernetesClient client, String user, String node, List<String> groups) {
         this.client = client;
         this.user = user;
+        this.node = node;
         this.groups = groups;
     }
 
     /** The same API server, as a user. */
     public Api as(String user, String... groups) {
-        return new Api(client, user, List.of(groups));
+        return new Api(client, user, "", List.of(groups));
+    }
+
+    /** The same API server, as a service account whose token is bound to a pod of a node. */
+    public Api on(String node) {
+        return new Api(client, user, node, groups);
     }
 
     /** A manifest in YAML. */
@@ -66,7 +84,12 @@ public final class Api {
      * @param path for instance {@code /api/v1/namespaces/a/pods/b/eviction}
      */
     public Answer post(String path, String manifest) {
-        return send("POST", path, yaml(manifest).toString(), "application/json");
+        return post(path, yaml(manifest));
+    }
+
+    /** As {@link #post(String, String)}. */
+    public Answer post(String path, JsonNode object) {
+        return send("POST", path, object.toString(), "application/json");
     }
 
     /** A dry run of a creation. */
@@ -89,13 +112,22 @@ public final class Api {
      * @param change in YAML
      */
     public Answer merge(String path, String change) {
-        return send("PATCH", path, yaml(change).toString(), "application/merge-patch+json");
+        return merge(path, yaml(change));
+    }
+
+    /** As {@link #merge(String, String)}. */
+    public Answer merge(String path, JsonNode change) {
+        return send("PATCH", path, change.toString(), "application/merge-patch+json");
     }
 
     /** Changes a part of an object; lists are merged by the names of their entries. */
     public Answer patch(String path, String change) {
-        return send(
-                "PATCH", path, yaml(change).toString(), "application/strategic-merge-patch+json");
+        return patch(path, yaml(change));
+    }
+
+    /** As {@link #patch(String, String)}. */
+    public Answer patch(String path, JsonNode change) {
+        return send("PATCH", path, change.toString(), "application/strategic-merge-patch+json");
     }
 
     /** Puts an object in the place of what is there. */
@@ -154,6 +186,9 @@ public final class Api {
         if (!user.isEmpty()) {
             request.header("Impersonate-User", user);
             groups.forEach(group -> request.header("Impersonate-Group", group));
+            if (!node.isEmpty()) {
+                request.header("Impersonate-Extra-authentication.kubernetes.io%2Fnode-name", node);
+            }
         }
         HttpResponse<String> response =
                 client.getHttpClient().sendAsync(request.build(), String.class).join();

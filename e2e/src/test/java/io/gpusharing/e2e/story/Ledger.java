@@ -74,12 +74,22 @@ public final class Ledger {
      * @param ledger micro-GPU-seconds that the timekeeper charged, corrections included
      * @param recount micro-GPU-seconds by the audit log
      */
-    record Difference(String pod, long ledger, long recount) {}
+    public record Difference(String pod, long ledger, long recount) {}
 
     /** Every pod that the two bill differently, including pods that only one of them has. */
     List<Difference> differences() {
-        Map<String, Bill> bills = AuditBills.of(cluster);
-        Map<String, Long> charges = charges();
+        return differences(AuditBills.of(cluster), charges("true"));
+    }
+
+    /** As {@link #differences()}, of the pods of one namespace. */
+    public List<Difference> differences(String namespace) {
+        Map<String, Bill> bills = new HashMap<>(AuditBills.of(cluster));
+        bills.values().removeIf(bill -> !bill.namespace().equals(namespace));
+        return differences(bills, charges("namespace = '%s'".formatted(namespace)));
+    }
+
+    private static List<Difference> differences(
+            Map<String, Bill> bills, Map<String, Long> charges) {
         var uids = new TreeSet<>(charges.keySet());
         uids.addAll(bills.keySet());
         var differences = new ArrayList<Difference>();
@@ -104,7 +114,7 @@ public final class Ledger {
     public record AllocationInterval(String from, String until, long rate) {
 
         /** PostgreSQL writes {@code 2026-03-10 12:00:00+00}. */
-        Instant since() {
+        public Instant since() {
             return instant(from);
         }
 
@@ -139,13 +149,20 @@ public final class Ledger {
         return number("select count(*) from pod_allocation where held_until is null");
     }
 
+    /** As {@link #open()}, of one namespace. */
+    public long open(String namespace) {
+        return number(
+                "select count(*) from pod_allocation where held_until is null and namespace = '%s'"
+                        .formatted(namespace));
+    }
+
     /** How many ends were not seen but estimated. */
     long estimated() {
         return number("select count(*) from pod_allocation where estimated");
     }
 
     /** Those pods as {@link Difference} names them. */
-    Set<String> estimatedPods() {
+    public Set<String> estimatedPods() {
         return query(
                 "select namespace || '/' || name from pod_allocation where estimated",
                 rows -> {
@@ -217,9 +234,10 @@ public final class Ledger {
                         .formatted(amount, pod));
     }
 
-    private Map<String, Long> charges() {
+    private Map<String, Long> charges(String where) {
         return query(
-                "select pod_uid::text, sum(amount) from pod_charge group by pod_uid",
+                "select pod_uid::text, sum(amount) from pod_charge where %s group by pod_uid"
+                        .formatted(where),
                 rows -> {
                     var found = new HashMap<String, Long>();
                     while (rows.next()) {
