@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 /** Reads what our device plugin says of its node. */
 final class GpuNodeReader {
 
+    /** More than any driver counts on a node. */
+    private static final int MOST_GPUS = 1_000;
+
     private static final long WHOLE_CORE = 100;
 
     private GpuNodeReader() {}
@@ -25,6 +28,12 @@ final class GpuNodeReader {
         return status != null
                 && status.gpus() != null
                 && (status.resources() == null || !status.resources().isEmpty());
+    }
+
+    /** A table has a column for each number, so one that no driver gives is not believed. */
+    private static int index(Gpu gpu, int position) {
+        Long index = gpu.index();
+        return index == null || index > MOST_GPUS ? position : index.intValue();
     }
 
     /**
@@ -40,7 +49,7 @@ final class GpuNodeReader {
             long memory = requireNonNullElse(gpu.memoryMiB(), 0L);
             read.add(
                     new HostGpu(
-                            requireNonNullElse(gpu.index(), read.size()),
+                            index(gpu, read.size()),
                             gpu.uuid(),
                             gpu.model(),
                             state(gpu, split),
