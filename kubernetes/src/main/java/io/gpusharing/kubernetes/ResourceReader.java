@@ -76,10 +76,19 @@ public final class ResourceReader {
         if (resources != null) {
             resources.forEach((name, amount) -> {
                 if (wanted.test(name)) {
-                    amounts.put(name, Quantity.parse(amount.toString()));
+                    amounts.put(name, amount(amount));
                 }
             });
         }
         return amounts;
+    }
+
+    /**
+     * An amount with our own arithmetic: the client's takes fewer than Kubernetes.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    public static Quantity amount(io.fabric8.kubernetes.api.model.Quantity found) {
+        return Quantity.parse(found.toString());
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.cluster;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeStatus;
+import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import java.util.Collection;
@@ -66,7 +67,7 @@ record KnownNode(String name, NodeFacts facts, boolean labelled, Set<String> off
         return new KnownNode(
                 node.getMetadata().getName(),
                 new NodeFacts(
-                        Amounts.of(status.getCapacity(), gpuResource),
+                        ResourceReader.amounts(status.getCapacity(), gpuResource),
                         ofGpus(labels),
                         Objects.requireNonNullElse(node.getMetadata().getAnnotations(), Map.of())),
                 placement.isLabelled(labels),
@@ -87,7 +88,7 @@ record KnownNode(String name, NodeFacts facts, boolean labelled, Set<String> off
 
     private static Set<String> offered(NodeStatus status, PlacementProperties placement) {
         Map<String, Quantity> amounts =
-                Amounts.of(status.getAllocatable(), placement.resources()::contains);
+                ResourceReader.amounts(status.getAllocatable(), placement.resources()::contains);
         amounts.values().removeIf(amount -> amount.value().signum() <= 0);
         return Set.copyOf(amounts.keySet());
     }

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.cluster;
 
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.LimitRangeItem;
+import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.Quantity;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,6 @@ final class LimitRangeReader {
 
     private static Map<String, Quantity> amounts(
             @Nullable Map<String, io.fabric8.kubernetes.api.model.Quantity> found) {
-        return Amounts.of(found, _ -> true);
+        return ResourceReader.amounts(found, _ -> true);
     }
 }

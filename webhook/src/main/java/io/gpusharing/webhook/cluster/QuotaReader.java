@@ -3,6 +3,7 @@ package io.gpusharing.webhook.cluster;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.ResourceQuotaSpec;
 import io.fabric8.kubernetes.api.model.ResourceQuotaStatus;
+import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.webhook.cluster.Quota.Scope;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -27,7 +28,9 @@ final class QuotaReader {
                         String resource = resource(name);
                         if (used != null && !resource.isEmpty()) {
                             BigDecimal rest =
-                                    Amounts.of(hard).value().subtract(Amounts.of(used).value());
+                                    ResourceReader.amount(hard)
+                                            .value()
+                                            .subtract(ResourceReader.amount(used).value());
                             left.merge(resource, rest, BigDecimal::min);
                         }
                     });

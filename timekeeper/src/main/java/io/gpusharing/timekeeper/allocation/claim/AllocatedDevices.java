@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
@@ -182,7 +183,7 @@ final class AllocatedDevices {
     static Optional<Quantity> amount(io.fabric8.kubernetes.api.model.@Nullable Quantity written) {
         try {
             return Optional.ofNullable(written)
-                    .map(it -> Quantity.parse(it.toString()))
+                    .map(ResourceReader::amount)
                     .filter(it -> it.value().signum() > 0);
         } catch (IllegalArgumentException e) {
             return Optional.empty();
