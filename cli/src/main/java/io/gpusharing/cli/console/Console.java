@@ -1,6 +1,7 @@
 package io.gpusharing.cli.console;
 
 import java.io.PrintWriter;
+import java.util.regex.Pattern;
 
 /**
  * Where a command writes.
@@ -11,10 +12,25 @@ import java.io.PrintWriter;
  */
 public record Console(PrintWriter out, PrintWriter err, boolean colours) {
 
+    private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x1F\\x7F-\\x9F&&[^\\n]]");
+
+    /** Says something that is the answer. */
+    public void say(String text) {
+        out.println(visible(text));
+    }
+
     /** Says something that is no part of the answer. */
     public void note(String sentence) {
         // In the order in which they were said, where both are one terminal.
         out.flush();
-        err.println(sentence);
+        err.println(visible(sentence));
+    }
+
+    /**
+     * Names of owners and some other texts are what a tenant wrote: a control character in them
+     * could clear an administrator's terminal, or have it show what nobody has said.
+     */
+    static String visible(String text) {
+        return CONTROL.matcher(text).replaceAll("\uFFFD");
     }
 }

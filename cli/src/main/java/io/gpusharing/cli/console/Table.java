@@ -69,7 +69,7 @@ public record Table(
     }
 
     private static String shown(String cell) {
-        return cell.isEmpty() ? "-" : cell;
+        return cell.isEmpty() ? "-" : Console.visible(cell).replace('\n', ' ');
     }
 
     private static String quoted(String cell) {

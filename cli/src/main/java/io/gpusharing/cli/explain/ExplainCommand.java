@@ -165,7 +165,7 @@ public final class ExplainCommand implements Runnable {
             if (!output.format().isForPeople()) {
                 throw e;
             }
-            console.out().println(without.get());
+            console.say(without.get());
             console.note("Where it would fit only the timekeeper knows. " + e.getMessage());
         }
     }
@@ -173,7 +173,7 @@ public final class ExplainCommand implements Runnable {
     private void show(JsonNode answer) {
         Placement placement = JSON.treeToValue(answer, Placement.class);
         if (output.format().isForPeople()) {
-            console.out().println(placement.summary());
+            console.say(placement.summary());
         }
         if (output.format() != Format.TABLE) {
             output.print(console, table(placement), answer);
@@ -248,7 +248,7 @@ public final class ExplainCommand implements Runnable {
             throw new Failure(gone + " any more; its Events say: " + String.join("; ", told));
         }
         console.note(gone + " any more");
-        told.forEach(console.out()::println);
+        told.forEach(console::say);
     }
 
     /** Ours, and kube-scheduler's where whoever is over budget had to make room. */

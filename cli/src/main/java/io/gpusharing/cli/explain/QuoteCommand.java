@@ -174,7 +174,7 @@ public final class QuoteCommand implements Runnable {
     private void show(Quote quote) {
         boolean isForPeople = output.format().isForPeople();
         if (isForPeople) {
-            console.out().println(quote.summary());
+            console.say(quote.summary());
         }
         if (output.format() != Format.TABLE) {
             output.print(console, table(quote), quote);
