@@ -13,8 +13,11 @@ import org.springframework.context.annotation.Bean;
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class ManagementConnections {
 
+    /** A kubelet and those who read metrics, in plain HTTP, which costs little. */
+    private static final int MOST = 64;
+
     @Bean
     WebServerFactoryCustomizer<TomcatWebServerFactory> sharedManagementConnections() {
-        return SharedConnections.customizer();
+        return SharedConnections.customizer(MOST);
     }
 }

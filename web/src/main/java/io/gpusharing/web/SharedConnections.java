@@ -20,8 +20,12 @@ public final class SharedConnections extends Http11NioProtocol {
 
     private static final String PROTOCOLS = "TLSv1.2+TLSv1.3";
 
+    /** Browsers and the proxies before us send forty at most; each is an object of 270 bytes. */
+    private static final int HEADERS = 50;
+
     public SharedConnections() {
         super(new SharingEndpoint());
+        setMaxHeaderCount(HEADERS);
     }
 
     /**
@@ -35,8 +39,16 @@ public final class SharedConnections extends Http11NioProtocol {
         super.addSslHostConfig(config, replace);
     }
 
-    /** Has a service's own port share its connections. */
-    public static WebServerFactoryCustomizer<TomcatWebServerFactory> customizer() {
-        return factory -> factory.setProtocol(SharedConnections.class.getName());
+    /**
+     * Has a service's own port share its connections.
+     *
+     * @param most connections that may be open, whatever {@code server.tomcat.max-connections} says
+     */
+    public static WebServerFactoryCustomizer<TomcatWebServerFactory> customizer(int most) {
+        return factory -> {
+            factory.setProtocol(SharedConnections.class.getName());
+            factory.addConnectorCustomizers(
+                    connector -> connector.setProperty("maxConnections", String.valueOf(most)));
+        };
     }
 }

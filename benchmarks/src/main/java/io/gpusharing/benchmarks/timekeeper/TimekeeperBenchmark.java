@@ -83,7 +83,7 @@ public final class TimekeeperBenchmark {
     private static String options(Path image) throws IOException {
         return Files.readAllLines(image.resolve("jvm.options")).stream()
                 .filter(line -> line.startsWith("-"))
-                .collect(Collectors.joining(" "));
+                .collect(Collectors.joining(" ", "", " " + System.getProperty("javaOptions", "")));
     }
 
     private void measure(String part) throws Exception {

@@ -76,7 +76,7 @@ class AccessConfiguration {
 
     @Bean
     WebServerFactoryCustomizer<TomcatWebServerFactory> sharedConnections() {
-        return SharedConnections.customizer();
+        return SharedConnections.customizer(HeapShares.ofThisProcess().connections());
     }
 
     @Bean
@@ -102,7 +102,12 @@ class AccessConfiguration {
             Clock clock) {
         var filter =
                 new FilterRegistrationBean<Filter>(
-                        new AccessFilter(properties.clients(), authorities, reviews, clock));
+                        new AccessFilter(
+                                properties.clients(),
+                                authorities,
+                                reviews,
+                                HeapShares.ofThisProcess(),
+                                clock));
         filter.setEnabled(properties.enabled());
         filter.setOrder(Integer.MIN_VALUE);
         return filter;

@@ -24,6 +24,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +45,12 @@ final class AccessFilter extends HttpFilter {
      * More than kube-scheduler asks: a pod has 1.5 MiB at most, and the names of 5 000 nodes 0.3.
      */
     static final long MOST_BYTES = 8 * 1024 * 1024;
+
+    /** How much memory a pod takes beside its JSON, at the worst of what is real. */
+    private static final int WEIGHT = 20;
+
+    /** A kube-scheduler waits for 5 s, unless it is told otherwise. */
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final Set<String> QUESTIONS =
             Set.of("/filter", "/prioritize", "/preempt", "/bind");
@@ -65,6 +73,8 @@ final class AccessFilter extends HttpFilter {
     private final transient ClientAuthorities authorities;
     private final transient AccessReviews reviews;
     private final transient Clock clock;
+    private final transient Semaphore work;
+    private final int mostWork;
     private volatile Instant told = Instant.MIN;
 
     /**
@@ -74,10 +84,13 @@ final class AccessFilter extends HttpFilter {
             List<String> clients,
             ClientAuthorities authorities,
             AccessReviews reviews,
+            HeapShares heap,
             Clock clock) {
         this.clients = List.copyOf(clients);
         this.authorities = authorities;
         this.reviews = reviews;
+        this.work = new Semaphore(heap.questions(), true);
+        this.mostWork = heap.questions();
         this.clock = clock;
     }
 
@@ -97,8 +110,14 @@ final class AccessFilter extends HttpFilter {
             HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
         Refusal refusal = refusal(request, response);
-        if (refusal == null) {
+        if (refusal == null && !QUESTIONS.contains(request.getRequestURI())) {
             chain.doFilter(request, response);
+            return;
+        }
+        if (refusal == null) {
+            refusal = inTurn(request, response, chain);
+        }
+        if (refusal == null) {
             return;
         }
         tell(request, refusal);
@@ -107,6 +126,36 @@ final class AccessFilter extends HttpFilter {
         response.setHeader(HttpHeaders.CONNECTION, "close");
         response.setContentType("text/plain;charset=utf-8");
         response.getOutputStream().write((refusal.reason() + "\n").getBytes(UTF_8));
+    }
+
+    /**
+     * Long questions wait for each other: what is made of one takes its memory before it is read.
+     */
+    private @Nullable Refusal inTurn(
+            HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws IOException, ServletException {
+        int bytes = (int) Math.min(mostWork, request.getContentLengthLong() * WEIGHT);
+        if (!hasWaited(bytes)) {
+            response.setHeader(HttpHeaders.RETRY_AFTER, "1");
+            return new Refusal(
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    "other questions are being answered; ask again");
+        }
+        try {
+            chain.doFilter(request, response);
+            return null;
+        } finally {
+            work.release(bytes);
+        }
+    }
+
+    private boolean hasWaited(int bytes) {
+        try {
+            return work.tryAcquire(bytes, PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private @Nullable Refusal refusal(HttpServletRequest request, HttpServletResponse response) {

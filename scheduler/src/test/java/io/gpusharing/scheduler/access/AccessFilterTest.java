@@ -1,15 +1,23 @@
 package io.gpusharing.scheduler.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.web.AccessReviews;
+import io.gpusharing.web.ClientCertificateRequest;
+import io.gpusharing.web.testing.ClientAuthority;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import java.io.IOException;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.web.MockFilterChain;
 import org.springframework.mock.web.MockHttpServletRequest;
@@ -28,13 +36,14 @@ class AccessFilterTest {
     @Test
     void whoeverInventsTokensHasTheApiServerAskedSeldom() throws Exception {
         var clock = new SteppingClock(Instant.parse("2026-03-01T12:00:00Z"));
-        try (var apiServer = new FakeApiServer();
+        try (var apiServer = new ReviewingApiServer();
                 KubernetesClient client = apiServer.client()) {
             var filter =
                     new AccessFilter(
                             List.of(),
                             new ClientAuthorities(client, CertificateTaskTest.properties(null)),
                             new AccessReviews(client, clock, 20),
+                            new HeapShares(1, 1),
                             clock);
 
             var statuses = new ArrayList<Integer>();
@@ -51,5 +60,59 @@ class AccessFilterTest {
             clock.pass(Duration.ofSeconds(1));
             assertThat(look(filter, "may-get-nodes")).isEqualTo(200);
         }
+    }
+
+    @Test
+    void aLongQuestionIsReadOnceTheOneBeforeItIsAnswered() throws Exception {
+        var now = Instant.now();
+        var cluster = new ClientAuthority(now);
+        X509Certificate scheduler = cluster.client("CN=system:kube-scheduler").certificate();
+        try (var apiServer = new ReviewingApiServer();
+                KubernetesClient client = apiServer.client()) {
+            apiServer.trust(cluster.certificate());
+            var authorities = new ClientAuthorities(client, CertificateTaskTest.properties(null));
+            authorities.readClusters();
+            var clock = new SteppingClock(now);
+            var filter =
+                    new AccessFilter(
+                            List.of("system:kube-scheduler"),
+                            authorities,
+                            new AccessReviews(client, clock, 20),
+                            new HeapShares(1, 10_000),
+                            clock);
+            var reading = new Semaphore(0);
+            var answered = new Semaphore(0);
+            FilterChain chain =
+                    (_, _) -> {
+                        reading.release();
+                        answered.acquireUninterruptibly();
+                    };
+
+            Thread first = asking(filter, scheduler, 900, chain);
+            reading.acquire();
+            Thread second = asking(filter, scheduler, 900, chain);
+            await().until(() -> second.getState() == Thread.State.TIMED_WAITING);
+
+            assertThat(reading.availablePermits()).isZero();
+            answered.release();
+            first.join();
+            reading.acquire();
+            answered.release();
+            second.join();
+        }
+    }
+
+    private static Thread asking(
+            AccessFilter filter, X509Certificate client, int length, FilterChain chain) {
+        var request = new MockHttpServletRequest("POST", "/filter");
+        request.setAttribute(ClientCertificateRequest.ATTRIBUTE, new X509Certificate[] {client});
+        request.setContent(new byte[length]);
+        return Thread.startVirtualThread(() -> {
+            try {
+                filter.doFilter(request, new MockHttpServletResponse(), chain);
+            } catch (IOException | ServletException e) {
+                throw new AssertionError(e);
+            }
+        });
     }
 }

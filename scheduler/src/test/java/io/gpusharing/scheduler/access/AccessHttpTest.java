@@ -24,6 +24,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import javax.net.ssl.SSLSocket;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerInitializedEvent;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -53,16 +55,19 @@ class AccessHttpTest {
 
     private static ClientAuthority cluster;
     private static ServerIdentity scheduler;
-    private static FakeApiServer apiServer;
+    private static ReviewingApiServer apiServer;
     private static ConfigurableApplicationContext context;
     private static int port;
     private static X509Certificate servedBy;
+
+    /** The extender's own, then the one for probes and metrics. */
+    private static final List<TomcatWebServer> servers = new ArrayList<>();
 
     @BeforeAll
     static void start() throws IOException, InterruptedException {
         cluster = new ClientAuthority(Instant.now());
         scheduler = cluster.client("CN=system:kube-scheduler");
-        apiServer = new FakeApiServer();
+        apiServer = new ReviewingApiServer();
         apiServer.trust(cluster.certificate());
         System.setProperty(PROPERTIES.get(0), apiServer.url());
         System.setProperty(PROPERTIES.get(1), "false");
@@ -70,6 +75,12 @@ class AccessHttpTest {
         context =
                 new SpringApplicationBuilder(SchedulerApplication.class)
                         .profiles("extender")
+                        .initializers(it ->
+                                it.addApplicationListener(event -> {
+                                    if (event instanceof ServletWebServerInitializedEvent begun) {
+                                        servers.add((TomcatWebServer) begun.getWebServer());
+                                    }
+                                }))
                         .run(
                                 "--spring.main.cloud-platform=kubernetes",
                                 "--server.port=0",
@@ -89,19 +100,22 @@ class AccessHttpTest {
     }
 
     /** As the kubelet asks, in plain HTTP. */
-    private static boolean isReady() throws IOException, InterruptedException {
+    private static int asKubelet(String path) throws IOException, InterruptedException {
         String management = context.getEnvironment().getProperty("local.management.port");
         try (HttpClient http = HttpClient.newHttpClient()) {
             return http.send(
-                                    HttpRequest.newBuilder(
-                                                    URI.create(
-                                                            "http://127.0.0.1:%s/readyz"
-                                                                    .formatted(management)))
-                                            .build(),
-                                    BodyHandlers.discarding())
-                            .statusCode()
-                    == 200;
+                            HttpRequest.newBuilder(
+                                            URI.create(
+                                                    "http://127.0.0.1:%s%s"
+                                                            .formatted(management, path)))
+                                    .build(),
+                            BodyHandlers.discarding())
+                    .statusCode();
         }
+    }
+
+    private static boolean isReady() throws IOException, InterruptedException {
+        return asKubelet("/readyz") == 200;
     }
 
     @AfterAll
@@ -147,6 +161,19 @@ class AccessHttpTest {
     private static void assertRefused(HttpResponse<String> answer, int status, String reason) {
         assertThat(answer.statusCode()).isEqualTo(status);
         assertThat(answer.body()).contains(reason);
+    }
+
+    @Test
+    void administratorsAreToldWhetherAPartFails() throws Exception {
+        assertThat(asKubelet("/health/parts")).isEqualTo(200);
+    }
+
+    @Test
+    void theHeapSaysHowManyClientsMayBeConnected() {
+        assertThat(servers)
+                .extracting(it -> it.getTomcat().getConnector().getProperty("maxConnections"))
+                // As many more may wait.
+                .containsExactlyInAnyOrder(2 * HeapShares.ofThisProcess().connections(), 2 * 64);
     }
 
     @Test

@@ -31,7 +31,7 @@ class CertificateTaskTest {
 
     private final SteppingClock clock = new SteppingClock(NOW);
     private final ClientAuthority clients = new ClientAuthority(NOW);
-    private final FakeApiServer apiServer = new FakeApiServer();
+    private final ReviewingApiServer apiServer = new ReviewingApiServer();
     private final KubernetesClient client = apiServer.client();
     private Path clientAuthority;
     private ServingCertificate serving;

@@ -14,8 +14,6 @@ import org.springframework.validation.annotation.Validated;
  *     takes about 300 KB
  * @param maxSidecarReportSize the same for sidecars, which tenants can imitate; a report of 16 GPUs
  *     takes about 5 KB
- * @param maxReportsInMemory all bodies that are being read or judged at once, together; more are
- *     answered 503
  * @param maxReading how long a report may take to come before it is answered 408
  * @param maxRuns how many runs of a pod's sidecar are taken within an hour; more are answered 429
  * @param maxBatch most counters that are written in one transaction
@@ -32,7 +30,6 @@ import org.springframework.validation.annotation.Validated;
 public record UsageProperties(
         @DefaultValue("1MB") DataSize maxReportSize,
         @DefaultValue("64KB") DataSize maxSidecarReportSize,
-        @DefaultValue("8MB") DataSize maxReportsInMemory,
         @DefaultValue("10s") Duration maxReading,
         @Positive @DefaultValue("12") int maxRuns,
         @Positive @DefaultValue("5000") int maxBatch,

@@ -33,7 +33,7 @@ class TlsConfiguration {
 
     @Bean
     WebServerFactoryCustomizer<TomcatWebServerFactory> sharedConnections() {
-        return SharedConnections.customizer();
+        return SharedConnections.customizer(HeapShares.ofThisProcess().connections());
     }
 
     @Bean

@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.http;
 
+import io.gpusharing.web.HeapParts;
 import io.gpusharing.web.SharedConnections;
 import io.gpusharing.webhook.admission.Admission;
 import io.gpusharing.webhook.admission.AdmissionMetrics;
@@ -20,16 +21,12 @@ class HttpConfiguration {
 
     @Bean
     HeapShares heapShares() {
-        return HeapShares.of(Runtime.getRuntime().maxMemory());
+        return HeapShares.of(HeapParts.ofThisProcess());
     }
 
     @Bean
     WebServerFactoryCustomizer<TomcatWebServerFactory> sharedConnections(HeapShares heap) {
-        return factory -> {
-            SharedConnections.customizer().customize(factory);
-            factory.addConnectorCustomizers(connector ->
-                    connector.setProperty("maxConnections", String.valueOf(heap.connections())));
-        };
+        return SharedConnections.customizer(heap.connections());
     }
 
     @Bean

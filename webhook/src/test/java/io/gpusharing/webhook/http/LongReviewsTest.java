@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.web.HeapParts;
 import io.gpusharing.webhook.admission.AdmissionMetrics;
 import io.gpusharing.webhook.admission.AdmissionProperties;
 import io.gpusharing.webhook.admission.Installation;
@@ -34,7 +35,7 @@ class LongReviewsTest {
                             DataSize.ofBytes(LONGEST),
                             Duration.ZERO,
                             false),
-                    HeapShares.of(128 << 20));
+                    HeapShares.of(new HeapParts(128 << 20)));
 
     @Test
     void stalledLongBodiesHoldNoMemoryOfUsualReviews() throws Exception {

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.web.HeapParts;
 import io.gpusharing.webhook.http.BodyReader.Read.Body;
 import io.gpusharing.webhook.http.ReviewSlots.Slot;
 import io.gpusharing.webhook.http.RoundRobinSemaphore.Asker;
@@ -14,7 +15,8 @@ class ReviewSlotsTest {
     private static final Body SHORT = new Body(new byte[0], false, ASKER, 0);
     private static final Body LONG = new Body(new byte[0], true, ASKER, 0);
 
-    private final ReviewSlots slots = new ReviewSlots(4, 1, HeapShares.of(128 << 20));
+    private final ReviewSlots slots =
+            new ReviewSlots(4, 1, HeapShares.of(new HeapParts(128 << 20)));
 
     @Test
     void aLongReviewWaitsForAnotherAndAShortOneForNeither() {

@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.usage.intake.ReportReader.MalformedReportExcepti
 import io.gpusharing.timekeeper.usage.reporter.Pods;
 import io.gpusharing.timekeeper.usage.reporter.Reporter;
 import io.gpusharing.timekeeper.usage.reporter.UsageSecurity;
+import io.gpusharing.timekeeper.web.HeapShares;
 import io.gpusharing.timekeeper.web.TrustBundle;
 import io.gpusharing.web.RequestBodyLimit;
 import io.gpusharing.web.RequestBodyLimit.Body;
@@ -25,6 +26,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Clock;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -42,6 +44,12 @@ import tools.jackson.databind.json.JsonMapper;
 class UsageReportController {
 
     private static final JsonMapper JSON = new JsonMapper();
+
+    /**
+     * How much more memory than a report itself takes what is made of it while it is read, where a
+     * tenant has written it: fields that we do not know, each of whose names is remembered.
+     */
+    private static final int WEIGHT = 16;
 
     /** Asks the meter to begin another run of counters. */
     private static final URI RUN_REFUSED = URI.create("urn:gpusharing:problem:run-refused");
@@ -61,6 +69,8 @@ class UsageReportController {
     private final UsageProperties properties;
     private final Clock clock;
     private final RequestBodyLimit bodies;
+    private final Semaphore work;
+    private final int mostWork;
 
     UsageReportController(
             ReportAuthorizer authorizer,
@@ -83,9 +93,12 @@ class UsageReportController {
         this.metrics = metrics;
         this.properties = properties;
         this.clock = clock;
+        HeapShares heap = HeapShares.ofThisProcess();
         this.bodies =
                 new RequestBodyLimit(
-                        properties.maxReportsInMemory(), properties.maxReading(), clock);
+                        DataSize.ofBytes(heap.reports()), properties.maxReading(), clock);
+        this.work = new Semaphore(heap.reportWork(), true);
+        this.mostWork = heap.reportWork();
     }
 
     /** Null where the answer is written already, as it is for every report that is taken. */
@@ -150,7 +163,7 @@ class UsageReportController {
     private Outcome take(Reporter reporter, byte[] body) {
         UsageReport report;
         try {
-            report = reader.read(body);
+            report = read(body);
         } catch (MalformedReportException e) {
             return new Refused(Refusal.MALFORMED, String.valueOf(e.getMessage()));
         }
@@ -162,6 +175,17 @@ class UsageReportController {
             }
             case ReportAuthorizer.Entry.Rejected rejected -> rejected.outcome();
         };
+    }
+
+    /** Not all at once: what is made of a report takes its memory first. */
+    private UsageReport read(byte[] body) throws MalformedReportException {
+        int bytes = (int) Math.min(mostWork, (long) body.length * WEIGHT);
+        work.acquireUninterruptibly(bytes);
+        try {
+            return reader.read(body);
+        } finally {
+            work.release(bytes);
+        }
     }
 
     private @Nullable ResponseEntity<?> answer(Outcome outcome, HttpServletResponse response)

@@ -2,23 +2,17 @@ package io.gpusharing.scheduler.access;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import io.gpusharing.web.Pem;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
  * An API server of a cluster without pods: keeps what is created, knows tokens by the name that
  * they are, and lets those get nodes or list pods whose name or group says so.
  */
-final class FakeApiServer implements AutoCloseable {
+final class ReviewingApiServer implements AutoCloseable {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final String NODE =
@@ -36,7 +30,7 @@ final class FakeApiServer implements AutoCloseable {
              "status":{"tier":"TimeSlice","gpus":[{"uuid":"GPU-0","index":0,"memoryMiB":15360,"mig":false,"health":"Healthy","mode":"Idle","grants":[]}]}}
             """;
 
-    private final HttpServer server;
+    private final FakeApiServer server = new FakeApiServer(this::answer);
     private final Map<String, String> objects = new ConcurrentHashMap<>();
     private volatile boolean hidden;
     private final AtomicInteger tokenReviews = new AtomicInteger();
@@ -44,32 +38,12 @@ final class FakeApiServer implements AutoCloseable {
     /** What it was asked of somebody's rights. */
     final List<JsonNode> rightsAsked = new CopyOnWriteArrayList<>();
 
-    FakeApiServer() {
-        try {
-            server =
-                    HttpServer.create(
-                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        server.createContext("/", this::answer);
-        server.start();
-    }
-
     String url() {
-        return "http://127.0.0.1:" + server.getAddress().getPort();
+        return server.url();
     }
 
     KubernetesClient client() {
-        return new KubernetesClientBuilder()
-                .withConfig(
-                        new ConfigBuilder()
-                                .withAutoConfigure(false)
-                                .withMasterUrl(url())
-                                .withRequestRetryBackoffLimit(0)
-                                .build())
-                .build();
+        return server.client();
     }
 
     int tokenReviews() {
@@ -99,36 +73,23 @@ final class FakeApiServer implements AutoCloseable {
         return map == null ? "" : JSON.readTree(map).at("/data/ca.crt").asString();
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        String path = exchange.getRequestURI().getPath();
-        String query = String.valueOf(exchange.getRequestURI().getQuery());
-        String body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
-        if (exchange.getRequestHeaders().containsKey("Upgrade")) {
-            // A client that would rather have a web socket asks again without.
-            reply(exchange, 200, "{}");
-            return;
+    private Answer answer(Request request) {
+        String path = request.path();
+        if (request.method().equals("POST")) {
+            return new Answer(201, created(path, request.body()));
         }
-        if (query.contains("watch=true")) {
-            exchange.getResponseHeaders().set("Content-Type", "application/json");
-            exchange.sendResponseHeaders(200, 0);
-            exchange.getResponseBody().flush();
-            return; // As long as the test takes nothing happens.
+        if (path.endsWith("/gpunodes")) {
+            return Answer.list(NODE);
         }
-        if (exchange.getRequestMethod().equals("POST")) {
-            reply(exchange, 201, created(path, body));
-        } else if (path.endsWith("/gpunodes")) {
-            reply(exchange, 200, list(NODE));
-        } else if (List.of("/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets").contains(path)
+        if (List.of("/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets").contains(path)
                 || path.endsWith("/gpureservations")) {
-            reply(exchange, 200, list(""));
-        } else {
-            if (hidden && path.endsWith("/extension-apiserver-authentication")) {
-                reply(exchange, 403, "{}");
-                return;
-            }
-            String found = objects.get(path);
-            reply(exchange, found == null ? 404 : 200, found == null ? "{}" : found);
+            return Answer.list("");
         }
+        if (hidden && path.endsWith("/extension-apiserver-authentication")) {
+            return Answer.status(403, "");
+        }
+        String found = objects.get(path);
+        return found == null ? Answer.status(404, "") : Answer.ok(found);
     }
 
     private String created(String path, String body) {
@@ -177,20 +138,8 @@ final class FakeApiServer implements AutoCloseable {
         return JSON.writeValueAsString(Map.of("metadata", object.get("metadata"), "data", data));
     }
 
-    private static String list(String item) {
-        return "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[%s]}".formatted(item);
-    }
-
-    private static void reply(HttpExchange exchange, int status, String body) throws IOException {
-        byte[] bytes = body.getBytes(UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", "application/json");
-        exchange.sendResponseHeaders(status, bytes.length);
-        exchange.getResponseBody().write(bytes);
-        exchange.close();
-    }
-
     @Override
     public void close() {
-        server.stop(0);
+        server.close();
     }
 }
