@@ -6,11 +6,13 @@ create table cluster (
     metering_start timestamptz not null,
     pod_position   text,
     seen_until     timestamptz,
+    reported_until timestamptz,
     swept_until    timestamptz
 );
 comment on column cluster.metering_start is 'nothing before our installation is ever charged';
 comment on column cluster.pod_position is 'resource version up to which pods are in the ledger';
 comment on column cluster.seen_until is 'when the API server last reported anything about pods';
+comment on column cluster.reported_until is 'when all had been reported that happened to pods; what is not reported after that is unwatched';
 comment on column cluster.swept_until is 'when the last sweep listed all pods, to find those that the watch does not deliver';
 
 -- ===== Ledger
@@ -97,6 +99,17 @@ create table claim_holder (
 );
 comment on table claim_holder is 'which pods hold, or held, an allocation';
 create index claim_holder_by_pod on claim_holder (cluster, pod_uid);
+
+-- Time of which the API server did not report what happened to pods, because it had forgotten: a pod that was bound and removed within it
+-- is not known, and not charged.
+create table unwatched (
+    cluster text        not null references cluster,
+    since   timestamptz not null,
+    until   timestamptz not null,
+    primary key (cluster, since),
+    check (since <= until)
+);
+comment on column unwatched.until is 'when all pods were listed again';
 
 -- What was charged. Rows are never updated; repairs are rows of correction.
 create table charge (

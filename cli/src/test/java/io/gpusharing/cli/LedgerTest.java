@@ -131,6 +131,24 @@ class LedgerTest {
     }
 
     @Test
+    void aSpanThatNobodyWatchedIsSaidInOneLine() {
+        String span =
+                """
+                {"since":"2026-11-20T10:00:00Z","until":"2026-11-20T11:00:00Z","note":"Pods are not charged"}\
+                """;
+        String statement =
+                STATEMENT.formatted("").replace("\"lines\"", "\"unwatched\":[%s],\"lines\"");
+        api.passesOn(TEAM_A + "statement", 200, statement.formatted(span), "");
+        assertThat(shell.run("statement").err()).isEqualTo("Pods are not charged\n");
+
+        api.passesOn(TEAM_A + "statement", 200, statement.formatted(span + "," + span), "");
+        assertThat(shell.run("statement").err())
+                .isEqualTo("Pods are not charged (-o json names 1 more spans)\n");
+        assertThat(shell.run("statement", "-o", "json").out())
+                .contains("\"until\" : \"2026-11-20T11:00:00Z\"");
+    }
+
+    @Test
     void theTimeIsAskedForAsTheLedgerReadsIt() {
         api.passesOn(
                 TEAM_A + "statement?from=2026-11-20T00%3A00%3A00Z&to=2026-11-20T12%3A00%3A00Z",

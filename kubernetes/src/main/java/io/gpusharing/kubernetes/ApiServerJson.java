@@ -1,7 +1,6 @@
 package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.api.model.FieldsV1;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
@@ -36,8 +35,17 @@ public final class ApiServerJson {
     }
 
     /** What reads all objects whole, but for their managed fields. */
-    public static KubernetesSerialization serialization() {
-        return new KubernetesSerialization(mapper().build(), true);
+    public static ApiServerSerialization serialization() {
+        return serialization(mapper().build());
+    }
+
+    /**
+     * What reads objects by another mapper.
+     *
+     * @param mapper made of {@link #mapper()}
+     */
+    public static ApiServerSerialization serialization(JsonMapper mapper) {
+        return new ApiServerSerialization(mapper);
     }
 
     @JsonDeserialize(using = SkippedFields.class)

@@ -15,6 +15,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
+import java.util.regex.Pattern;
 
 /**
  * Writes Events about pods, budgets and other objects, as {@code kubectl describe} shows them. An
@@ -24,6 +25,12 @@ public final class Events {
 
     private static final DateTimeFormatter MICROS =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+
+    /** Characters of a name, by the API server. */
+    private static final int MAX_NAME = 253;
+
+    /** With these no part of a name may end. */
+    private static final Pattern NO_END = Pattern.compile("[-.]+$");
 
     private final KubernetesClient client;
     private final String component;
@@ -103,8 +110,13 @@ public final class Events {
                                 .formatted(count, at.truncatedTo(ChronoUnit.SECONDS)));
     }
 
+    /** An object's name may be as long as an Event's: then its end is left out. */
     private static String name(ObjectReference about, String id) {
-        return about.getName() + "." + id;
+        String name = about.getName();
+        int most = MAX_NAME - id.length() - 1;
+        return name.length() <= most
+                ? name + "." + id
+                : NO_END.matcher(name.substring(0, most)).replaceFirst("") + "." + id;
     }
 
     private static String namespace(ObjectReference about) {

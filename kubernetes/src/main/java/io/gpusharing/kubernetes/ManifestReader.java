@@ -241,10 +241,9 @@ public final class ManifestReader {
 
     private static void requireQuantity(String resource, Quantity amount) {
         try {
-            amount.getNumericalAmount();
+            ResourceReader.amount(amount);
         } catch (RuntimeException e) {
-            throw new IllegalArgumentException(
-                    "%s is %s".formatted(resource, amount.getAmount()), e);
+            throw new IllegalArgumentException("%s is %s".formatted(resource, amount), e);
         }
     }
 

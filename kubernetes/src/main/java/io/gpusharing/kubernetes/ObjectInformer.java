@@ -7,11 +7,14 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,13 +34,14 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
      * Objects to a page. Who is handed tens of thousands in one answer has their text and what was
      * read of it in memory at once.
      */
-    private static final long PAGE = 500;
+    private static final long PAGE = 25;
 
     private final String plural;
     private final SharedIndexInformer<T> informer;
     private final UnreadableObjects unreadable;
     private volatile boolean interrupted;
     private volatile boolean synced;
+    private final AtomicReference<@Nullable Word> lastWord = new AtomicReference<>();
 
     /**
      * Objects that were handed over as a list and of which the client still says that they are new.
@@ -51,7 +55,7 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
      */
     public ObjectInformer(String plural, Informable<T> objects, UnreadableObjects unreadable) {
         this.plural = plural;
-        this.unreadable = unreadable;
+        this.unreadable = unreadable.ofFollower();
         this.informer = objects.withLimit(PAGE).runnableInformer(0);
         this.informer.itemStore(new Store<>());
     }
@@ -126,6 +130,37 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     /** Whether the last attempt to watch failed. */
     public boolean isInterrupted() {
         return interrupted && !informer.isWatching();
+    }
+
+    /**
+     * What the API server said last.
+     *
+     * @param version of an object, a list or a bookmark; null before it has said anything
+     */
+    private record Word(@Nullable String version, Instant heard) {
+
+        @SuppressWarnings("ReferenceEquality") // Nothing has happened: the same version, said anew.
+        boolean is(@Nullable String other) {
+            return version == other;
+        }
+    }
+
+    /**
+     * For how long the API server has said nothing, or nobody has listened. It speaks at least
+     * every minute, were it only that nothing has happened. Counts from when it is first asked, and
+     * is as exact as it is asked often.
+     */
+    public Duration silence(Instant now) {
+        String version = informer.lastSyncResourceVersion();
+        // Lists alone are no watch, however often they are repeated.
+        boolean listens = informer.isWatching();
+        Word last =
+                Objects.requireNonNull(
+                        lastWord.updateAndGet(word ->
+                                word != null && (!listens || word.is(version))
+                                        ? word
+                                        : new Word(version, now)));
+        return Duration.between(last.heard(), now);
     }
 
     /** Name of the kind in the API. */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Logs that a part of the timekeeper fails, and that it works again: one line each, however often
- * it tries in between. If the database or the API server is away, the line has no stack trace: it
+ * Logs that a part of a service fails, and that it works again: one line each, however often it
+ * tries in between. If the database or the API server is away, the line has no stack trace: it
  * would only show where we happened to ask.
  *
  * <p>Belongs to the thread that tries.

@@ -2,6 +2,7 @@ package io.gpusharing.kubernetes;
 
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -24,10 +25,13 @@ public final class Rounds {
     private final String part;
     private final Duration pause;
     private final OutageLog outageLog;
+    private final Clock clock;
     private final AtomicInteger inARow = new AtomicInteger();
     private final AtomicLong failures = new AtomicLong();
     private volatile Runnable onDefect = () -> {};
     private boolean defectTold;
+    private Instant looked = Instant.MIN;
+    private Instant next = Instant.MIN;
 
     /**
      * @param part a noun: {@code reclaim}
@@ -38,11 +42,33 @@ public final class Rounds {
         this.part = part;
         this.pause = pause;
         this.outageLog = new OutageLog(log, part, clock);
+        this.clock = clock;
     }
 
     /** The part whose rounds these are. */
     public String part() {
         return part;
+    }
+
+    /**
+     * Does a round, unless the pause after one that has thrown still lasts: for a timer, which
+     * comes again by itself. Never throws.
+     */
+    public void run(Runnable round) {
+        Instant now = clock.instant();
+        // A clock that was far ahead puts nothing off once it is right again.
+        boolean early = now.isBefore(next) && !now.isBefore(looked);
+        looked = now;
+        if (early) {
+            return;
+        }
+        try {
+            round.run();
+            succeeded();
+            next = Instant.MIN;
+        } catch (RuntimeException e) {
+            next = clock.instant().plus(failed(e));
+        }
     }
 
     /** Says that a round has done its work. */

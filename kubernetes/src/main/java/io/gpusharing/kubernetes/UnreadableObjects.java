@@ -3,11 +3,14 @@ package io.gpusharing.kubernetes;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -17,12 +20,18 @@ import org.jspecify.annotations.Nullable;
  * The objects that cannot be read now. Whatever the API server stores, somebody will store; an
  * object that a reader fails on is that object's problem, and ends no list, watch or round.
  *
- * <p>An object is unreadable from the reader's failure until it is read or has gone. At most
- * {@value #MOST} are remembered: a tenant may make tens of thousands.
+ * <p>Readers take different things from an object, and it is unreadable while one of them fails on
+ * it. What a reader has noted it alone takes back: when it reads the object, or says that it has
+ * gone. A reader that looks at an object now and then may never hear of either: its note lapses ten
+ * minutes after it has failed last. At most {@value #MOST} objects are remembered: a tenant may
+ * make tens of thousands.
  */
 public final class UnreadableObjects {
 
     private static final int MOST = 1_000;
+
+    /** Longer than the pause between two looks at an object that somebody needs. */
+    private static final Duration LAPSE = Duration.ofMinutes(10);
 
     private record Key(String kind, @Nullable String namespace, String name) {
 
@@ -32,14 +41,49 @@ public final class UnreadableObjects {
         }
     }
 
-    private final Map<Key, Unreadable> present = new ConcurrentHashMap<>();
+    private record Note(Unreadable object, Instant until) {}
+
+    /** Of all readers, none without a note. */
+    private final Map<Key, Map<UnreadableObjects, Note>> notes;
+
     private final Consumer<Unreadable> onFirst;
+    private final Clock clock;
+    private final boolean follows;
 
     /**
      * @param onFirst is told each object once, by the thread that has failed to read it
      */
     public UnreadableObjects(Consumer<Unreadable> onFirst) {
+        this(onFirst, Clock.systemUTC());
+    }
+
+    /** As above, with a clock by which notes lapse. */
+    public UnreadableObjects(Consumer<Unreadable> onFirst, Clock clock) {
+        this(new ConcurrentHashMap<>(), onFirst, clock, false);
+    }
+
+    private UnreadableObjects(
+            Map<Key, Map<UnreadableObjects, Note>> notes,
+            Consumer<Unreadable> onFirst,
+            Clock clock,
+            boolean follows) {
+        this.notes = notes;
         this.onFirst = onFirst;
+        this.clock = clock;
+        this.follows = follows;
+    }
+
+    /**
+     * The same objects for a reader that hears of each change and each end of what it reads: its
+     * notes last until it takes them back.
+     */
+    public UnreadableObjects ofFollower() {
+        return new UnreadableObjects(notes, onFirst, clock, true);
+    }
+
+    /** The same objects for one more reader that looks at some now and then. */
+    public UnreadableObjects ofReader() {
+        return new UnreadableObjects(notes, onFirst, clock, false);
     }
 
     /**
@@ -81,28 +125,53 @@ public final class UnreadableObjects {
 
     /** Says that an object has gone. */
     public void forget(HasMetadata object) {
-        if (!present.isEmpty()) {
-            present.remove(Key.of(object));
+        if (!notes.isEmpty()) {
+            drop(Key.of(object), (reader, _) -> reader.equals(this));
         }
     }
 
     /** Says that all of these have gone. */
     public void forgetAll(Predicate<Unreadable> gone) {
-        present.values().removeIf(gone);
+        dropAll((reader, note) -> reader.equals(this) && gone.test(note.object()));
     }
 
-    /** Those that cannot be read now. */
+    /** Those that some reader cannot read now. */
     public Collection<Unreadable> present() {
-        return List.copyOf(present.values());
+        Instant now = clock.instant();
+        dropAll((_, note) -> note.until().isBefore(now));
+        return notes.values().stream()
+                .flatMap(ofOne -> ofOne.values().stream().map(Note::object).limit(1))
+                .toList();
     }
 
     private void note(Key key, Unreadable object) {
-        boolean known = present.containsKey(key);
-        if (known || present.size() < MOST) {
-            present.put(key, object);
+        boolean known = notes.containsKey(key);
+        if (known || notes.size() < MOST) {
+            var note = new Note(object, follows ? Instant.MAX : clock.instant().plus(LAPSE));
+            notes.compute(
+                    key,
+                    (_, ofOne) -> {
+                        Map<UnreadableObjects, Note> noted =
+                                ofOne == null ? new ConcurrentHashMap<>() : ofOne;
+                        noted.put(this, note);
+                        return noted;
+                    });
             if (!known) {
                 onFirst.accept(object);
             }
         }
+    }
+
+    private void dropAll(BiPredicate<UnreadableObjects, Note> over) {
+        notes.keySet().forEach(key -> drop(key, over));
+    }
+
+    private void drop(Key key, BiPredicate<UnreadableObjects, Note> over) {
+        notes.computeIfPresent(
+                key,
+                (_, ofOne) -> {
+                    ofOne.entrySet().removeIf(note -> over.test(note.getKey(), note.getValue()));
+                    return ofOne.isEmpty() ? null : ofOne;
+                });
     }
 }

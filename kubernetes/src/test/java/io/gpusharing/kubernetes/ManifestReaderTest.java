@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.ManifestReader.ManifestException;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import java.time.Instant;
@@ -11,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ManifestReaderTest {
 
@@ -43,6 +46,31 @@ class ManifestReaderTest {
                 .hasMessage("The manifest has several documents; ask about one of them");
         assertThatThrownBy(() -> manifests.object("# nothing"))
                 .hasMessageContaining("no object with apiVersion");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "limits: {tencent.com/vcuda-core: {}}",
+                "limits: {tencent.com/vcuda-core: ''}",
+                "requests: {cpu: 1 k}",
+                "limits: {cpu: 1ki}",
+                "limits: {cpu: 9e999}"
+            })
+    void anAmountThatIsNoneIsRefusedInWords(String resources) {
+        String pod = POD.replace("image: cuda}", "image: cuda, resources: {%s}}");
+
+        assertThatThrownBy(() -> manifests.read(pod.formatted(resources), "team-a", null, NOON))
+                .isInstanceOf(ManifestException.class)
+                .hasMessageStartingWith("spec");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9e999", "1E-400", "-9e999", "1e2147483648", ".5", "5."})
+    void whateverKubernetesTakesForAnAmountIsTaken(String amount) throws Exception {
+        String pod = POD.replace("image: cuda}", "image: cuda, resources: {limits: {cpu: '%s'}}}");
+
+        assertThat(manifests.read(pod.formatted(amount), "team-a", null, NOON)).isNotNull();
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.Indexer;
 import java.lang.reflect.Proxy;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -23,6 +24,8 @@ class ObjectInformerTest {
     private final List<Unreadable> unread = new ArrayList<>();
     private final UnreadableObjects unreadable = new UnreadableObjects(unread::add);
     private @Nullable ResourceEventHandler<Pod> client;
+    private @Nullable String version;
+    private boolean watching = true;
 
     private static Pod pod(String name, String uid) {
         return new PodBuilder().withNewMetadata().withName(name).withUid(uid).endMetadata().build();
@@ -43,6 +46,8 @@ class ObjectInformerTest {
                                     }
                                     case "getIndexer" -> indexer;
                                     case "hasSynced" -> true;
+                                    case "isWatching" -> watching;
+                                    case "lastSyncResourceVersion" -> version;
                                     case "start" -> CompletableFuture.completedFuture(null);
                                     default -> null;
                                 });
@@ -122,5 +127,47 @@ class ObjectInformerTest {
         client.onDelete(pod("poison", "10"), false);
 
         assertThat(unreadable.present()).isEmpty();
+    }
+
+    private static long silence(ObjectInformer<Pod> informer, int second) {
+        return informer.silence(Instant.ofEpochSecond(second)).toSeconds();
+    }
+
+    @Test
+    void aWatchIsSilentFromWhenItWasAskedFirstUntilTheApiServerSpeaks() {
+        ObjectInformer<Pod> informer = informer();
+
+        assertThat(silence(informer, 100)).isZero();
+        assertThat(silence(informer, 160)).isEqualTo(60);
+        version = "7";
+        assertThat(silence(informer, 161)).isZero();
+        assertThat(silence(informer, 170)).isEqualTo(9);
+    }
+
+    @Test
+    @SuppressWarnings("StringOperationCanBeSimplified") // As of another bookmark.
+    void aBookmarkOfTheSameVersionEndsTheSilence() {
+        ObjectInformer<Pod> informer = informer();
+        version = new String("7");
+        assertThat(silence(informer, 100)).isZero();
+
+        version = new String("7");
+
+        assertThat(silence(informer, 160)).isZero();
+    }
+
+    /** As where we may list objects and not watch them. */
+    @Test
+    void listsAreNoWatchHoweverOftenTheyAreRepeated() {
+        ObjectInformer<Pod> informer = informer();
+        watching = false;
+        for (int second = 0; second < 600; second++) {
+            version = String.valueOf(second);
+            assertThat(silence(informer, second)).isEqualTo(second);
+        }
+
+        watching = true;
+
+        assertThat(silence(informer, 600)).isZero();
     }
 }

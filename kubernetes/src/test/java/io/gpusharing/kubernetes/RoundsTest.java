@@ -16,14 +16,16 @@ class RoundsTest {
     private final RuntimeException defect = new IllegalArgumentException("not a number");
     private final RuntimeException outage = new UncheckedIOException(new ConnectException("away"));
 
+    private final SteppingClock clock = new SteppingClock(Instant.EPOCH);
     private final Rounds rounds =
             new Rounds(
                     "reclaim",
                     Duration.ofSeconds(1),
                     LoggerFactory.getLogger(RoundsTest.class),
-                    new SteppingClock(Instant.EPOCH));
+                    clock);
 
     private int told;
+    private int done;
 
     RoundsTest() {
         rounds.onDefect(() -> told++);
@@ -80,5 +82,40 @@ class RoundsTest {
         rounds.failed(defect);
         rounds.failed(defect);
         assertThat(told).isEqualTo(2);
+    }
+
+    private void failWithATimerOfOneSecond(int times) {
+        for (int i = 0; i < times; i++) {
+            rounds.run(() -> {
+                done++;
+                throw defect;
+            });
+            clock.pass(Duration.ofSeconds(1));
+        }
+    }
+
+    @Test
+    void aTimerThatComesDuringAPauseComesForNothing() {
+        failWithATimerOfOneSecond(60);
+
+        assertThat(done).as("at 0, 1, 3, 7, 15, 31 seconds").isEqualTo(6);
+        assertThat(rounds.failing()).isTrue();
+
+        clock.pass(Duration.ofSeconds(1));
+        rounds.run(() -> done++);
+        rounds.run(() -> done++);
+
+        assertThat(rounds.failing()).isFalse();
+        assertThat(done).isEqualTo(8);
+    }
+
+    @Test
+    void aClockThatIsSetBackEndsThePause() {
+        failWithATimerOfOneSecond(2);
+
+        clock.set(Instant.EPOCH.minus(Duration.ofDays(1)));
+        rounds.run(() -> done++);
+
+        assertThat(done).isEqualTo(3);
     }
 }

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.testing.SteppingClock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,7 +16,8 @@ import org.junit.jupiter.api.Test;
 class UnreadableObjectsTest {
 
     private final List<Unreadable> told = new ArrayList<>();
-    private final UnreadableObjects objects = new UnreadableObjects(told::add);
+    private final SteppingClock clock = new SteppingClock(Instant.parse("2026-03-02T10:00:00Z"));
+    private final UnreadableObjects objects = new UnreadableObjects(told::add, clock);
 
     private static Pod pod(String name) {
         return new PodBuilder()
@@ -37,7 +41,8 @@ class UnreadableObjectsTest {
         assertThat(told)
                 .singleElement()
                 .isEqualTo(
-                        new Unreadable("Pod", "lab", "one", "uid-of-one", "x".repeat(300) + "…"));
+                        new Unreadable(
+                                "v1", "Pod", "lab", "one", "uid-of-one", "x".repeat(300) + "…"));
         assertThat(objects.present()).isEqualTo(told);
     }
 
@@ -50,6 +55,52 @@ class UnreadableObjectsTest {
         objects.forget(pod("two"));
 
         assertThat(objects.present()).isEmpty();
+    }
+
+    @Test
+    void whatOneReaderCannotReadAnotherDoesNotTakeBack() {
+        UnreadableObjects amounts = objects.ofReader();
+        UnreadableObjects labels = objects.ofFollower();
+        amounts.read(pod("one"), UnreadableObjectsTest::fail);
+        labels.read(pod("one"), UnreadableObjectsTest::fail);
+
+        labels.read(pod("one"), it -> "read");
+        labels.forgetAll(it -> true);
+        assertThat(objects.present()).as("of all readers").hasSize(1);
+
+        amounts.read(pod("one"), it -> "read");
+        assertThat(objects.present()).isEmpty();
+        assertThat(told).as("by whoever was the first").hasSize(1);
+    }
+
+    @Test
+    void anObjectThatNobodyHasLookedAtForTenMinutesIsUnreadableOnlyToThoseWhoFollowIt() {
+        objects.ofFollower().read(pod("followed"), UnreadableObjectsTest::fail);
+        objects.read(pod("looked-at"), UnreadableObjectsTest::fail);
+        objects.read(pod("gone"), UnreadableObjectsTest::fail);
+        clock.pass(Duration.ofMinutes(6));
+        objects.read(pod("looked-at"), UnreadableObjectsTest::fail);
+
+        clock.pass(Duration.ofMinutes(6));
+
+        assertThat(objects.present())
+                .extracting(Unreadable::name)
+                .containsExactlyInAnyOrder("followed", "looked-at");
+        assertThat(told).hasSize(3);
+    }
+
+    @Test
+    void whatIsWrongHoldsNothingThatALogOrADatabaseDoesNotTake() {
+        objects.read(
+                pod("one"),
+                it -> {
+                    throw new IllegalArgumentException(
+                            "a\0b\nc" + "x".repeat(294) + new String(Character.toChars(0x1F4A3)));
+                });
+
+        assertThat(told)
+                .extracting(Unreadable::why)
+                .containsExactly("a b c" + "x".repeat(294) + " …");
     }
 
     @Test

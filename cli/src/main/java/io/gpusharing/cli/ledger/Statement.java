@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param opening null if the budget was unlimited, as is {@code closing}
  * @param namespaces used by namespace
+ * @param unwatched spans in which pods may have come and gone uncharged, latest first
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Statement(
@@ -29,16 +30,21 @@ record Statement(
         long used,
         @Nullable Long closing,
         Map<String, Long> namespaces,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Unwatched> unwatched,
         List<Line> lines) {
 
     private static final String CORRECTION = "Correction";
 
     Statement {
         changes = requireNonNullElse(changes, List.of());
+        unwatched = requireNonNullElse(unwatched, List.of());
     }
 
     /** A change other than use. */
     record Change(Instant at, String kind, String source, long amount) {}
+
+    /** A span in which nobody saw pods come and go, and what that means. */
+    record Unwatched(Instant since, Instant until, String note) {}
 
     /**
      * What a pod used in an hour, or a correction of it.
@@ -91,6 +97,7 @@ record Statement(
                 first.used,
                 first.closing,
                 first.namespaces,
+                first.unwatched,
                 pages.stream().flatMap(page -> page.lines.stream()).toList());
     }
 

@@ -56,6 +56,14 @@ public final class StatementCommand implements Runnable {
                                             Statement.class));
         }
         output.print(console, table(statement), statement);
+        if (!statement.unwatched().isEmpty()) {
+            int others = statement.unwatched().size() - 1;
+            console.note(
+                    statement.unwatched().getFirst().note()
+                            + (others == 0
+                                    ? ""
+                                    : " (-o json names %d more spans)".formatted(others)));
+        }
     }
 
     private Table table(Statement statement) {

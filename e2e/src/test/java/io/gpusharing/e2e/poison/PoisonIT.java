@@ -173,7 +173,7 @@ class PoisonIT {
 
     @Test
     @Order(7)
-    void theOneThatCannotBeReadIsCounted() {
+    void theOneThatCannotBeReadIsCountedAndTold() {
         // A GPU whose number is none.
         await("those that read it say so")
                 .atMost(Duration.ofSeconds(10))
@@ -181,6 +181,16 @@ class PoisonIT {
                         assertThat(cluster.unreadable("GpuNode"))
                                 .containsEntry("timekeeper", 1L)
                                 .containsEntry("scheduler-extender", 1L));
+        await("an Event on it")
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() ->
+                        assertThat(
+                                        cluster.administrator()
+                                                .get(
+                                                        "/api/v1/namespaces/default/events?fieldSelector=reason%3DUnreadable")
+                                                .orFail()
+                                                .findValuesAsText("kind"))
+                                .contains("GpuNode"));
     }
 
     @Test

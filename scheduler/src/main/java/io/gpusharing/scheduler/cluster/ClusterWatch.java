@@ -1,10 +1,13 @@
 package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
+import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.SmartLifecycle;
@@ -21,6 +24,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
     private final PodWatch pods;
     private final ReservationWatch reservations;
     private final DisruptionBudgetWatch budgets;
+    private final List<ObjectInformer<?>> needed;
     private volatile boolean running;
 
     ClusterWatch(
@@ -46,11 +50,21 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
                         clock);
         this.reservations = new ReservationWatch(client, gpus, unreadable, clock);
         this.budgets = budgets;
+        this.needed =
+                Stream.concat(
+                                Stream.of(nodes.informer(), reservations.informer()),
+                                pods.informers().stream())
+                        .toList();
+    }
+
+    /** Whatever is followed. */
+    List<ObjectInformer<?>> informers() {
+        return Stream.concat(needed.stream(), Stream.of(budgets.informer())).toList();
     }
 
     @Override
     public boolean isKnown() {
-        return nodes.hasSynced() && pods.hasSynced() && reservations.hasSynced();
+        return needed.stream().allMatch(ObjectInformer::hasSynced);
     }
 
     @Override
@@ -65,10 +79,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
     @Override
     public void stop() {
         running = false;
-        nodes.close();
-        pods.close();
-        reservations.close();
-        budgets.close();
+        informers().forEach(ObjectInformer::close);
     }
 
     @Override

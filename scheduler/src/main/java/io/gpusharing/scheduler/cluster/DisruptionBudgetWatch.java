@@ -15,8 +15,7 @@ import org.springframework.stereotype.Component;
 
 /** Follows the PodDisruptionBudgets of all namespaces. */
 @Component
-final class DisruptionBudgetWatch
-        implements ObjectInformer.Handler<PodDisruptionBudget>, AutoCloseable {
+final class DisruptionBudgetWatch implements ObjectInformer.Handler<PodDisruptionBudget> {
 
     private final UnreadableObjects unreadable;
     private final ObjectInformer<PodDisruptionBudget> informer;
@@ -40,15 +39,15 @@ final class DisruptionBudgetWatch
         informer.start(this);
     }
 
-    boolean hasSynced() {
-        return informer.hasSynced();
+    ObjectInformer<PodDisruptionBudget> informer() {
+        return informer;
     }
 
     /**
      * @throws IllegalStateException if they have not been listed yet
      */
     List<DisruptionBudget> now() {
-        if (!hasSynced()) {
+        if (!informer.hasSynced()) {
             throw new IllegalStateException("PodDisruptionBudgets have not been listed yet");
         }
         return informer.objects().list().stream().map(this::read).toList();
@@ -66,7 +65,8 @@ final class DisruptionBudgetWatch
     }
 
     private static DisruptionBudget readable(PodDisruptionBudget budget) {
-        var selector = budget.getSpec().getSelector();
+        // One without a spec is stored, and selects nothing.
+        var selector = budget.getSpec() == null ? null : budget.getSpec().getSelector();
         var status = budget.getStatus();
         return new DisruptionBudget(
                 budget.getMetadata().getNamespace(),
@@ -76,10 +76,5 @@ final class DisruptionBudgetWatch
                         ? Set.of()
                         : requireNonNullElse(status.getDisruptedPods(), Map.<String, String>of())
                                 .keySet());
-    }
-
-    @Override
-    public void close() {
-        informer.close();
     }
 }

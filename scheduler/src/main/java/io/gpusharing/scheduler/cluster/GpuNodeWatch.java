@@ -7,7 +7,7 @@ import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 
 /** Follows what the device plugins say of their nodes. */
-final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode>, AutoCloseable {
+final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
 
     private final ClusterGpus gpus;
     private final ObjectInformer<GpuNode> informer;
@@ -34,16 +34,11 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode>, AutoCloseab
         gpus.remove(node.getMetadata().getName());
     }
 
-    boolean hasSynced() {
-        return informer.hasSynced();
+    ObjectInformer<GpuNode> informer() {
+        return informer;
     }
 
     void start() {
         informer.start(this);
-    }
-
-    @Override
-    public void close() {
-        informer.close();
     }
 }

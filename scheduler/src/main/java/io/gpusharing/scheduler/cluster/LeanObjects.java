@@ -28,7 +28,7 @@ public final class LeanObjects {
     public static KubernetesSerialization serialization() {
         JsonMapper.Builder mapper = ApiServerJson.mapper();
         lean(mapper);
-        return new KubernetesSerialization(mapper.build(), true);
+        return ApiServerJson.serialization(mapper.build());
     }
 
     /** Lets a mapper pass over the rest. */

@@ -2,10 +2,9 @@ package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.Listable;
 import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.scheduler.preemption.ClusterReader;
@@ -54,14 +53,14 @@ final class LiveCluster implements ClusterReader {
         if (node == null || node.getStatus() == null) {
             return Optional.empty();
         }
-        var pods = client.pods().inAnyNamespace();
+        var pods = StreamedList.of(client, Pod.class).within(PATIENCE);
         Optional<Amounts> allocatable =
                 unreadable.read(
                         node, it -> ResourceReader.amounts(it.getStatus().getAllocatable()));
-        Optional<List<Load>> bound = loads(pods.withField(NODE, name));
+        Optional<List<Load>> bound = loads(pods.withFields(NODE + "=" + name));
         // The API server has an index of nodes, and pods without one are in it.
         Optional<List<Load>> nominated =
-                loads(pods.withField(NODE, "").withField("status.nominatedNodeName", name));
+                loads(pods.withFields(NODE + "=,status.nominatedNodeName=" + name));
         return allocatable.isPresent() && bound.isPresent() && nominated.isPresent()
                 ? Optional.of(new NodePods(allocatable.get(), bound.get(), nominated.get()))
                 : Optional.empty();
@@ -71,18 +70,16 @@ final class LiveCluster implements ClusterReader {
      * Empty if one of them cannot be read: it may take all that the node has, so that whoever went
      * from there would go in vain.
      */
-    private Optional<List<Load>> loads(Listable<PodList> pods) {
-        var loads = new ArrayList<Load>();
-        for (Pod pod : pods.list().getItems()) {
+    private Optional<List<Load>> loads(StreamedList<Pod> pods) {
+        var loads = new ArrayList<Optional<Load>>();
+        pods.forEach(pod -> {
             if (!PodWatch.hasEnded(pod)) {
-                Optional<Load> load = unreadable.read(pod, this::load);
-                if (load.isEmpty()) {
-                    return Optional.empty();
-                }
-                loads.add(load.get());
+                loads.add(unreadable.read(pod, this::load));
             }
-        }
-        return Optional.of(loads);
+        });
+        return loads.stream().allMatch(Optional::isPresent)
+                ? Optional.of(loads.stream().flatMap(Optional::stream).toList())
+                : Optional.empty();
     }
 
     private Load load(Pod pod) {

@@ -13,6 +13,7 @@ import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.RunningPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * API server takes no "or". Where the cluster's own scheduler asks us there is the first one alone:
  * by its name one would follow all pods of the cluster.
  */
-final class PodWatch implements AutoCloseable {
+final class PodWatch {
 
     private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
@@ -174,8 +175,8 @@ final class PodWatch implements AutoCloseable {
         running.remove(pod.getMetadata().getUid());
     }
 
-    boolean hasSynced() {
-        return metered.hasSynced() && (others == null || others.hasSynced());
+    List<ObjectInformer<Pod>> informers() {
+        return others == null ? List.of(metered) : List.of(metered, others);
     }
 
     void start() {
@@ -186,14 +187,6 @@ final class PodWatch implements AutoCloseable {
             read.thenRun(System::gc);
         } else {
             read.runAfterBoth(others.start(new Handler(others, metered)), System::gc);
-        }
-    }
-
-    @Override
-    public void close() {
-        metered.close();
-        if (others != null) {
-            others.close();
         }
     }
 }

@@ -9,8 +9,7 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import java.time.Clock;
 
 /** Follows the room that was made, by this replica or another, or by the timekeeper. */
-public final class ReservationWatch
-        implements ObjectInformer.Handler<GpuReservation>, AutoCloseable {
+public final class ReservationWatch implements ObjectInformer.Handler<GpuReservation> {
 
     private final Clock clock;
     private final ClusterGpus gpus;
@@ -56,16 +55,11 @@ public final class ReservationWatch
         gpus.stopKeeping(reservation.getMetadata().getName());
     }
 
-    boolean hasSynced() {
-        return informer.hasSynced();
+    ObjectInformer<GpuReservation> informer() {
+        return informer;
     }
 
     void start() {
         informer.start(this);
-    }
-
-    @Override
-    public void close() {
-        informer.close();
     }
 }

@@ -1,9 +1,10 @@
 package io.gpusharing.scheduler.drift;
 
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
@@ -29,7 +30,7 @@ final class DriftWatch {
     private final ClusterGpus gpus;
     private final ClusterKnowledge cluster;
     private final DriftNotice notice;
-    private final Rounds.Part comparing;
+    private final Rounds comparing;
     private Set<Drift> found = Set.of();
 
     /** What two looks found: what is over in ten seconds is no drift. */
@@ -40,11 +41,11 @@ final class DriftWatch {
             ClusterGpus gpus,
             ClusterKnowledge cluster,
             DriftNotice notice,
-            Rounds rounds) {
+            Parts parts) {
         this.gpus = gpus;
         this.cluster = cluster;
         this.notice = notice;
-        this.comparing = rounds.part("drift");
+        this.comparing = parts.part("drift");
         for (Drift.Kind kind : Drift.Kind.values()) {
             Gauge.builder(
                             "gpusharing.scheduler.drift",

@@ -5,9 +5,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.cluster.PromptClient;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
 import java.time.Clock;
 import java.time.Instant;
 import org.slf4j.Logger;
@@ -27,13 +28,13 @@ class ReservationSweep {
     private final KubernetesClient client;
     private final UnreadableObjects unreadable;
     private final Clock clock;
-    private final Rounds.Part sweeping;
+    private final Rounds sweeping;
 
     ReservationSweep(
-            KubernetesClient client, UnreadableObjects unreadable, Rounds rounds, Clock clock) {
+            KubernetesClient client, UnreadableObjects unreadable, Parts parts, Clock clock) {
         this.client = PromptClient.of(client);
         this.unreadable = unreadable;
-        this.sweeping = rounds.part("sweeping");
+        this.sweeping = parts.part("sweeping");
         this.clock = clock;
     }
 

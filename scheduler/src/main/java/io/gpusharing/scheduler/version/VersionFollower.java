@@ -2,8 +2,9 @@ package io.gpusharing.scheduler.version;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.PromptClient;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
 import io.gpusharing.scheduler.version.SchedulerDeployment.Image;
 import java.time.Clock;
 import java.util.Optional;
@@ -30,15 +31,15 @@ class VersionFollower {
     private final SchedulerDeployment deployment;
     private final Clock clock;
     private final VersionRule rule = new VersionRule();
-    private final Rounds.Part following;
+    private final Rounds following;
     private String told = "";
 
     VersionFollower(
-            KubernetesClient client, VersionProperties properties, Rounds rounds, Clock clock) {
+            KubernetesClient client, VersionProperties properties, Parts parts, Clock clock) {
         this.client = PromptClient.of(client);
         this.properties = properties;
         this.deployment = new SchedulerDeployment(this.client, properties);
-        this.following = rounds.part("version");
+        this.following = parts.part("version");
         this.clock = clock;
     }
 

@@ -5,11 +5,12 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.PodNews;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -43,14 +44,14 @@ class WaitingPods {
     private final KubernetesClient client;
     private final ClusterGpus gpus;
     private final Clock clock;
-    private final Rounds.Part waking;
-    private final Rounds.Part telling;
+    private final Rounds waking;
+    private final Rounds telling;
 
-    WaitingPods(KubernetesClient client, ClusterGpus gpus, Rounds rounds, Clock clock) {
+    WaitingPods(KubernetesClient client, ClusterGpus gpus, Parts parts, Clock clock) {
         this.client = PromptClient.of(client);
         this.gpus = gpus;
-        this.waking = rounds.part("waking");
-        this.telling = rounds.part("telling");
+        this.waking = parts.part("waking");
+        this.telling = parts.part("telling");
         this.clock = clock;
     }
 

@@ -1,13 +1,8 @@
 package io.gpusharing.scheduler.binding;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Gpu;
@@ -21,9 +16,9 @@ import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -42,28 +37,15 @@ class PodBinderTest {
     private static final GpuPod POD = pod("first");
 
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
-    private HttpServer server;
-    private KubernetesClient client;
+    private final FakeApiServer api = new FakeApiServer(this::answer);
+    private final KubernetesClient client = api.client();
     private PodBinder binder;
     private int code = 201;
     private String message = "";
     private String sent = "";
 
     @BeforeEach
-    void start() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/", this::answer);
-        server.start();
-        client =
-                new KubernetesClientBuilder()
-                        .withConfig(
-                                new ConfigBuilder()
-                                        .withAutoConfigure(false)
-                                        .withMasterUrl(
-                                                "http://127.0.0.1:" + server.getAddress().getPort())
-                                        .withRequestRetryBackoffLimit(0)
-                                        .build())
-                        .build();
+    void start() {
         binder =
                 new PodBinder(
                         client,
@@ -80,20 +62,12 @@ class PodBinderTest {
     @AfterEach
     void stop() {
         client.close();
-        server.stop(0);
+        api.close();
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            sent = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
-            byte[] status =
-                    "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"message\":\"%s\",\"code\":%d}"
-                            .formatted(message, code)
-                            .getBytes(UTF_8);
-            exchange.getResponseHeaders().set("Content-Type", "application/json");
-            exchange.sendResponseHeaders(code, status.length);
-            exchange.getResponseBody().write(status);
-        }
+    private Answer answer(Request request) {
+        sent = request.body();
+        return Answer.status(code, message);
     }
 
     private static GpuPod pod(String uid) {

@@ -1,13 +1,10 @@
 package io.gpusharing.scheduler.cluster;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -22,20 +19,21 @@ import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.RunningPods;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.time.Clock;
+import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
+import io.gpusharing.testing.SteppingClock;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.Status;
 
 /** A cluster in which there is one of each kind that cannot be read, before another that can. */
 class ClusterWatchTest {
@@ -85,82 +83,49 @@ class ClusterWatchTest {
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private final RunningPods running = new RunningPods();
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
-    private HttpServer server;
-    private KubernetesClient client;
-    private DisruptionBudgetWatch budgets;
-    private ClusterWatch watch;
+    private final SteppingClock clock = new SteppingClock(NOON);
+    private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
+    private final Parts parts = new Parts(metrics, clock);
+    private final FakeApiServer api = new FakeApiServer(ClusterWatchTest::answer);
+    private final KubernetesClient client = api.client();
+    private final DisruptionBudgetWatch budgets = new DisruptionBudgetWatch(client, unreadable);
+    private final ClusterWatch watch =
+            new ClusterWatch(
+                    client,
+                    new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
+                    new RunningPodReader(""),
+                    gpus,
+                    running,
+                    budgets,
+                    new SchedulerName(""),
+                    unreadable,
+                    clock);
+    private final WatchSilence silence = new WatchSilence(watch, parts, metrics, clock);
 
     @BeforeEach
-    void start() throws IOException, InterruptedException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        server.createContext("/", ClusterWatchTest::answer);
-        server.start();
-        client =
-                new KubernetesClientBuilder()
-                        .withConfig(
-                                new ConfigBuilder()
-                                        .withAutoConfigure(false)
-                                        .withMasterUrl(
-                                                "http://127.0.0.1:" + server.getAddress().getPort())
-                                        .build())
-                        .withKubernetesSerialization(LeanObjects.serialization())
-                        .build();
-        budgets = new DisruptionBudgetWatch(client, unreadable);
-        watch =
-                new ClusterWatch(
-                        client,
-                        new GpuPodReader(
-                                new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
-                        new RunningPodReader(""),
-                        gpus,
-                        running,
-                        budgets,
-                        new SchedulerName(""),
-                        unreadable,
-                        Clock.fixed(NOON, ZoneOffset.UTC));
+    void start() {
         watch.start();
-        for (int i = 0; i < 500 && !(watch.isKnown() && budgets.hasSynced()); i++) {
-            Thread.sleep(20);
-        }
-        assertThat(watch.isKnown()).isTrue();
+        await().until(() ->
+                watch.informers().stream().allMatch(ObjectInformer::hasSynced)
+                        && api.watches().size() == watch.informers().size());
     }
 
     @AfterEach
     void stop() {
         watch.stop();
         client.close();
-        server.stop(0);
+        api.close();
     }
 
-    private static void answer(HttpExchange exchange) throws IOException {
-        exchange.getResponseHeaders().set("Content-Type", "application/json");
-        if (exchange.getRequestHeaders().containsKey("Upgrade")) {
-            // A client that would rather have a web socket asks again without.
-            exchange.sendResponseHeaders(200, -1);
-            exchange.close();
-            return;
-        }
-        if (String.valueOf(exchange.getRequestURI().getQuery()).contains("watch=true")) {
-            exchange.sendResponseHeaders(200, 0);
-            exchange.getResponseBody().flush();
-            return; // As long as the test takes nothing happens.
-        }
-        String path = exchange.getRequestURI().getPath();
-        String items =
+    private static Answer answer(Request request) {
+        String path = request.path();
+        return Answer.list(
                 switch (path.substring(path.lastIndexOf('/') + 1)) {
                     case "gpunodes" -> NODES;
                     case "pods" -> PODS;
                     case "gpureservations" -> RESERVATIONS;
                     default -> BUDGETS;
-                };
-        byte[] body =
-                "{\"metadata\": {\"resourceVersion\": \"1\"}, \"items\": [%s]}"
-                        .formatted(items)
-                        .getBytes(UTF_8);
-        exchange.sendResponseHeaders(200, body.length);
-        exchange.getResponseBody().write(body);
-        exchange.close();
+                });
     }
 
     private Filtered filter(int cores, String node) {
@@ -215,5 +180,50 @@ class ClusterWatchTest {
 
         assertThat(odd.allowed()).isZero();
         assertThat(odd.selects().test(Map.of("app", "any"))).isTrue();
+    }
+
+    private double silent(String kind) {
+        silence.look();
+        return metrics.get("gpusharing.watch.silent").tag("kind", kind).gauge().value();
+    }
+
+    @Test
+    void anApiServerThatSaysThatNothingHasHappenedIsNotSilent() {
+        assertThat(api.watches())
+                .allSatisfy(it -> assertThat(it.getQuery()).contains("allowWatchBookmarks=true"));
+        assertThat(silent("gpunodes")).isZero();
+        clock.pass(Duration.ofMinutes(4));
+        // The version is that of the list and of each bookmark before.
+        for (int i = 0; i < 2; i++) {
+            assertThat(silent("gpunodes")).isEqualTo(240);
+
+            api.tell(
+                    "gpunodes",
+                    """
+                    {"type": "BOOKMARK", "object": {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNode",\
+                     "metadata": {"resourceVersion": "1"}}}\
+                    """);
+
+            await().until(() -> silent("gpunodes") == 0);
+            clock.pass(Duration.ofMinutes(4));
+        }
+        assertThat(silent("pods")).isEqualTo(720);
+    }
+
+    @Test
+    void aWatchThatHasStalledIsAPartThatFails() {
+        silence.look();
+        clock.pass(Duration.ofMinutes(5));
+        silence.look();
+        assertThat(parts.health().getStatus()).isEqualTo(Status.UP);
+
+        for (int i = 0; i < 2; i++) {
+            clock.pass(Duration.ofSeconds(10));
+            silence.look();
+        }
+
+        assertThat(parts.health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(parts.health().getDetails()).containsOnlyKeys("watching");
+        assertThat(watch.health().getStatus()).as("what was known is kept").isEqualTo(Status.UP);
     }
 }

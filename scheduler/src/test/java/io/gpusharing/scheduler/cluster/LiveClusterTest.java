@@ -3,22 +3,17 @@ package io.gpusharing.scheduler.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.preemption.NodePods;
-import java.io.IOException;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import java.math.BigDecimal;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Against an API server that knows nothing but what it is told here. */
@@ -30,46 +25,24 @@ class LiveClusterTest {
     private final Map<String, String> objects = new HashMap<>();
 
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
-    private HttpServer server;
-    private KubernetesClient client;
-    private LiveCluster cluster;
-
-    @BeforeEach
-    void start() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext(
-                "/",
-                exchange -> {
-                    String found = objects.get(exchange.getRequestURI().toString());
-                    byte[] body =
-                            (found == null ? "{\"kind\": \"Status\"}" : found)
-                                    .getBytes(StandardCharsets.UTF_8);
-                    exchange.sendResponseHeaders(found == null ? 404 : 200, body.length);
-                    exchange.getResponseBody().write(body);
-                    exchange.close();
-                });
-        server.start();
-        client =
-                new KubernetesClientBuilder()
-                        .withConfig(
-                                new ConfigBuilder()
-                                        .withMasterUrl(
-                                                "http://127.0.0.1:" + server.getAddress().getPort())
-                                        .build())
-                        .withKubernetesSerialization(LeanObjects.serialization())
-                        .build();
-        cluster =
-                new LiveCluster(
-                        client,
-                        new DisruptionBudgetWatch(client, unreadable),
-                        new RunningPodReader(""),
-                        unreadable);
-    }
+    private final FakeApiServer api = new FakeApiServer(this::answer);
+    private final KubernetesClient client = api.client();
+    private final LiveCluster cluster =
+            new LiveCluster(
+                    client,
+                    new DisruptionBudgetWatch(client, unreadable),
+                    new RunningPodReader(""),
+                    unreadable);
 
     @AfterEach
     void stop() {
         client.close();
-        server.stop(0);
+        api.close();
+    }
+
+    private Answer answer(Request request) {
+        String found = objects.get(request.uri().toString());
+        return found == null ? Answer.status(404, "") : Answer.ok(found);
     }
 
     private static String pods(String... phases) {

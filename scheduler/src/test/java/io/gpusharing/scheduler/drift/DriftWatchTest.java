@@ -11,8 +11,9 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,8 @@ class DriftWatchTest {
     private final List<Drift> told = new ArrayList<>();
     private boolean known = true;
     private final DriftWatch metrics =
-            new DriftWatch(registry, gpus, () -> known, told::add, new Rounds(registry));
+            new DriftWatch(
+                    registry, gpus, () -> known, told::add, new Parts(registry, Clock.systemUTC()));
 
     private void share(Map<String, List<GpuHold>> granted, String... refused) {
         gpus.describe(

@@ -1,24 +1,17 @@
 package io.gpusharing.scheduler.version;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpusharing.scheduler.cluster.LeanObjects;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Asks and patches over HTTP, as an API server sees it. */
@@ -32,68 +25,40 @@ class VersionFollowerTest {
     private String image = "registry.k8s.io/kube-scheduler:v1.30.14";
     private String condition = "{\"type\":\"Progressing\",\"status\":\"True\"}";
     private int answer = 200;
-    private HttpServer server;
-    private KubernetesClient client;
-    private VersionFollower follower;
-
-    @BeforeEach
-    void start() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/", this::answer);
-        server.start();
-        client =
-                new KubernetesClientBuilder()
-                        .withConfig(
-                                new ConfigBuilder()
-                                        .withAutoConfigure(false)
-                                        .withMasterUrl(
-                                                "http://127.0.0.1:" + server.getAddress().getPort())
-                                        .withRequestRetryBackoffLimit(0)
-                                        .build())
-                        .withKubernetesSerialization(LeanObjects.serialization())
-                        .build();
-        follower =
-                new VersionFollower(
-                        client,
-                        new VersionProperties(
-                                "gpusharing-system", "gpusharing-scheduler", "kube-scheduler"),
-                        new Rounds(new SimpleMeterRegistry()),
-                        Clock.systemUTC());
-    }
+    private final FakeApiServer api = new FakeApiServer(this::answer);
+    private final KubernetesClient client = api.client();
+    private final VersionFollower follower =
+            new VersionFollower(
+                    client,
+                    new VersionProperties(
+                            "gpusharing-system", "gpusharing-scheduler", "kube-scheduler"),
+                    new Parts(new SimpleMeterRegistry(), Clock.systemUTC()),
+                    Clock.systemUTC());
 
     @AfterEach
     void end() {
         client.close();
-        server.stop(0);
+        api.close();
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        String path = exchange.getRequestURI().getPath();
-        String asked = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
-        if (exchange.getRequestMethod().equals("PATCH")) {
-            patches.add(
-                    exchange.getRequestHeaders().getFirst("Content-Type")
-                            + " "
-                            + asked.replaceAll("\\s+", ""));
+    private Answer answer(Request request) {
+        if (request.method().equals("PATCH")) {
+            patches.add(request.contentType() + " " + request.body().replaceAll("\\s+", ""));
         }
-        byte[] body =
-                (path.equals("/version")
-                                ? "{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":\"%s\",\"buildDate\":\"2026-01-01T00:00:00Z\"}"
-                                        .formatted(version)
-                                : path.equals(DEPLOYMENT) && answer == 200
-                                        ? """
-                                        {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"gpusharing-scheduler","namespace":"gpusharing-system"},
-                                         "spec":{"template":{"spec":{"containers":[{"name":"kube-scheduler","image":"%s"}]}}},
-                                         "status":{"conditions":[%s]}}
-                                        """
-                                                .formatted(image, condition)
-                                        : "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":%d}"
-                                                .formatted(answer))
-                        .getBytes(UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", "application/json");
-        exchange.sendResponseHeaders(path.equals("/version") ? 200 : answer, body.length);
-        exchange.getResponseBody().write(body);
-        exchange.close();
+        if (request.path().equals("/version")) {
+            return Answer.ok(
+                    "{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":\"%s\",\"buildDate\":\"2026-01-01T00:00:00Z\"}"
+                            .formatted(version));
+        }
+        return request.path().equals(DEPLOYMENT) && answer == 200
+                ? Answer.ok(
+                        """
+                        {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"gpusharing-scheduler","namespace":"gpusharing-system"},
+                         "spec":{"template":{"spec":{"containers":[{"name":"kube-scheduler","image":"%s"}]}}},
+                         "status":{"conditions":[%s]}}
+                        """
+                                .formatted(image, condition))
+                : Answer.status(answer, "");
     }
 
     @Test

@@ -1,13 +1,8 @@
 package io.gpusharing.scheduler.waiting;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
@@ -15,11 +10,11 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.rounds.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,32 +34,15 @@ class WaitingPodsTest {
 
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private final List<String> asked = new ArrayList<>();
-    private HttpServer server;
-    private KubernetesClient client;
+    private final FakeApiServer api = new FakeApiServer(this::answer);
+    private final KubernetesClient client = api.client();
     private WaitingPods waiting;
     private int answerOfTheFirst = 500;
 
     @BeforeEach
-    void start() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/", this::answer);
-        server.start();
-        client =
-                new KubernetesClientBuilder()
-                        .withConfig(
-                                new ConfigBuilder()
-                                        .withAutoConfigure(false)
-                                        .withMasterUrl(
-                                                "http://127.0.0.1:" + server.getAddress().getPort())
-                                        .withRequestRetryBackoffLimit(0)
-                                        .build())
-                        .build();
-        waiting =
-                new WaitingPods(
-                        client,
-                        gpus,
-                        new Rounds(new SimpleMeterRegistry()),
-                        Clock.fixed(NOON, ZoneOffset.UTC));
+    void start() {
+        var clock = Clock.fixed(NOON, ZoneOffset.UTC);
+        waiting = new WaitingPods(client, gpus, new Parts(new SimpleMeterRegistry(), clock), clock);
         for (String pod : List.of("first", "second")) {
             gpus.filter(pod(pod), List.of("node"), NOON);
         }
@@ -76,7 +54,7 @@ class WaitingPodsTest {
     @AfterEach
     void stop() {
         client.close();
-        server.stop(0);
+        api.close();
     }
 
     private static GpuPod pod(String uid) {
@@ -89,18 +67,13 @@ class WaitingPodsTest {
                                 "cuda", Kind.App, new GpuAsk(1, 60, 1_024, false), Set.of())));
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            String path = exchange.getRequestURI().getPath();
-            boolean first = path.endsWith("/first/status");
-            if (exchange.getRequestMethod().equals("PATCH")) {
-                asked.add(first ? "first" : "second");
-            }
-            byte[] body = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}".getBytes(UTF_8);
-            exchange.getResponseHeaders().set("Content-Type", "application/json");
-            exchange.sendResponseHeaders(first ? answerOfTheFirst : 200, body.length);
-            exchange.getResponseBody().write(body);
+    private Answer answer(Request request) {
+        boolean first = request.path().endsWith("/first/status");
+        if (request.method().equals("PATCH")) {
+            asked.add(first ? "first" : "second");
         }
+        return new Answer(
+                first ? answerOfTheFirst : 200, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}");
     }
 
     /** Etcd takes no more of a pod that its owner has made as large as may be. */

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.aggregated;
 
+import io.gpusharing.timekeeper.web.HeapShares;
 import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.SharedConnections;
 import jakarta.servlet.http.HttpServletRequest;
@@ -24,9 +25,6 @@ import org.springframework.stereotype.Component;
 @Component
 class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerFactory> {
 
-    /** An API server keeps 25 connections open, and opens more when it needs them. */
-    private static final int CONNECTIONS = 200;
-
     private static final int THREADS = 16;
 
     /** Whoever connects and asks nothing gives way to others soon. */
@@ -34,7 +32,10 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
 
     private static final Duration KEPT_OPEN = Duration.ofMinutes(2);
 
-    /** Groups of a user are headers, one each; directories of large companies know hundreds. */
+    /**
+     * Groups of a user are headers, one each; directories of large companies know hundreds. What so
+     * many take is counted in {@link HeapShares}.
+     */
     private static final int HEADERS = 1_000;
 
     private static final int HEADER_BYTES = 64 << 10;
@@ -70,7 +71,7 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
 
     private Connector connector() {
         var protocol = new SharedConnections();
-        protocol.setMaxConnections(CONNECTIONS);
+        protocol.setMaxConnections(HeapShares.ofThisProcess().connectionsOfApiServers());
         protocol.setMaxThreads(THREADS);
         protocol.setConnectionTimeout((int) UNTIL_ASKED.toMillis());
         protocol.setKeepAliveTimeout((int) KEPT_OPEN.toMillis());

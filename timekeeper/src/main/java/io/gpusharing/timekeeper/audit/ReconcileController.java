@@ -6,9 +6,11 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.timekeeper.ledger.Unwatched;
 import io.gpusharing.timekeeper.ledger.store.Estimates;
 import io.gpusharing.timekeeper.ledger.store.Estimates.Estimate;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
+import io.gpusharing.timekeeper.ledger.store.UnwatchedSpans;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +32,7 @@ class ReconcileController {
     private final RequestGrammars grammars;
     private final Ledger ledger;
     private final Estimates estimates;
+    private final UnwatchedSpans unwatched;
     private final Clock clock;
 
     ReconcileController(
@@ -37,19 +40,23 @@ class ReconcileController {
             RequestGrammars grammars,
             Ledger ledger,
             Estimates estimates,
+            UnwatchedSpans unwatched,
             Clock clock) {
         this.view = view;
         this.grammars = grammars;
         this.ledger = ledger;
         this.estimates = estimates;
+        this.unwatched = unwatched;
         this.clock = clock;
     }
 
     /**
      * What was found.
      *
-     * @param sound whether cluster and ledger agree; estimates do not make it unsound
+     * @param sound whether cluster and ledger agree; neither estimates nor unwatched spans make it
+     *     unsound
      * @param estimated ends that nobody saw, latest first, a thousand at most
+     * @param unwatched spans in which nobody saw pods come and go, latest first, a thousand at most
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Report(
@@ -58,7 +65,8 @@ class ReconcileController {
             int podsInCluster,
             int openIntervals,
             @JsonUnwrapped Reconciliation differences,
-            List<Estimate> estimated) {}
+            List<Estimate> estimated,
+            List<Unwatched> unwatched) {}
 
     /** Compares the pods that the API server shows with the open intervals of the ledger. */
     @GetMapping("/api/v1/reconcile")
@@ -96,6 +104,7 @@ class ReconcileController {
                 pods.size(),
                 open.size(),
                 found,
-                estimates.latest(MAX_ESTIMATES));
+                estimates.latest(MAX_ESTIMATES),
+                unwatched.within(Instant.EPOCH, Instant.MAX));
     }
 }

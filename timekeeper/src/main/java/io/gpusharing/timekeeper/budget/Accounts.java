@@ -57,6 +57,9 @@ final class Accounts {
     /** Whether periods may have ended by terms that have changed since. */
     private boolean termsMissed = true;
 
+    /** By the clock of that moment. */
+    private Instant lastReplay = Instant.MIN;
+
     Accounts(PeriodRepository periods, GrantRepository grants, UsageRepository usage) {
         this.periods = periods;
         this.grants = grants;
@@ -72,8 +75,8 @@ final class Accounts {
     }
 
     /** A budget exists from now on. */
-    Account open(Budget budget) {
-        Account account = new Account(budget, periods.latest(budget), ratesOf(budget.name()));
+    Account open(Budget budget, Instant now) {
+        Account account = new Account(budget, periods.latest(budget, now), ratesOf(budget.name()));
         accounts.put(budget.name(), account);
         steps.put(budget.name(), account.nextStep());
         // It may have been deleted for a while.
@@ -193,6 +196,16 @@ final class Accounts {
     /** Computes accounts anew whose time has come, and returns the last step of each. */
     Map<String, Instant> replay(Instant now) {
         var replayed = new HashMap<String, Instant>();
+        if (now.isBefore(lastReplay)) {
+            // A clock that was ahead has shown what is still to come, and has taken steps into it.
+            changed.addAll(accounts.keySet());
+            accounts.forEach((name, account) -> {
+                if (account.base().isAfter(now)) {
+                    outdated.add(name);
+                }
+            });
+        }
+        lastReplay = now;
         outdated.addAll(steps.due(now));
         for (String name : List.copyOf(outdated)) {
             Account account = accounts.get(name);
@@ -247,7 +260,7 @@ final class Accounts {
      */
     List<CarryOver> replay(
             String name, Account account, PeriodRule rule, @Nullable Terms terms, Instant now) {
-        CarryOver carryOver = periods.latest(account.written());
+        CarryOver carryOver = periods.latest(account.written(), now);
         List<CarryOver> next =
                 account.replay(
                         carryOver,

@@ -146,7 +146,7 @@ public class Budgets implements RateSource, LedgerListener {
     /** These budgets exist from now on. */
     public void known(Collection<Budget> budgets) {
         if (!restored) {
-            payers.restore(paid.last());
+            payers.restore(paid.last(), paid.seen());
             restored = true;
         }
         for (var next = seen.pollFirstEntry(); next != null; next = seen.pollFirstEntry()) {
@@ -165,7 +165,7 @@ public class Budgets implements RateSource, LedgerListener {
             return;
         }
         if (account == null) {
-            account = accounts.open(budget);
+            account = accounts.open(budget, now());
         } else if (!account.written().sameTerms(budget)) {
             // Other terms are of the present period; the last one is closed by its own.
             if (settled) {

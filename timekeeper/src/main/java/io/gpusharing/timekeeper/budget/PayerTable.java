@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.budget.account.Assignment;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.store.PayerRepository.Paid;
+import io.gpusharing.timekeeper.budget.store.PayerRepository.Seen;
 import io.gpusharing.timekeeper.ledger.Payer;
 import java.time.Instant;
 import java.util.Collection;
@@ -30,6 +31,9 @@ final class PayerTable {
     private Assignment assignment = Assignment.NONE;
     private Map<String, Fixed> quotas = Map.of();
 
+    /** What was known of each budget before those that exist now. */
+    private Map<String, Seen> seen = Map.of();
+
     /** Namespaces whose payer is not written down yet. */
     private final Set<String> unwritten = new HashSet<>();
 
@@ -40,9 +44,10 @@ final class PayerTable {
         this.properties = properties;
     }
 
-    /** These paid when that was written down last. */
-    void restore(Map<String, Payer> last) {
+    /** These paid when that was written down last, and the budgets were seen so. */
+    void restore(Map<String, Payer> last, Map<String, Seen> budgets) {
         last.forEach(rates::putIfAbsent);
+        seen = budgets;
     }
 
     /** Takes what is not written down yet. */
@@ -69,19 +74,17 @@ final class PayerTable {
             repriced = null;
         }
         assignment = Assignment.of(present);
-        update(before, now);
+        update(now);
+        seen = present.stream().collect(Collectors.toMap(Budget::name, Seen::of));
     }
 
     /** What the namespaces' own quotas allow from now on, in core units and blocks of memory. */
     void quotas(Map<String, Fixed> byNamespace, Instant now) {
         quotas = byNamespace;
-        update(budgets, now);
+        update(now);
     }
 
-    /**
-     * @param known the budgets that there were until now
-     */
-    private void update(Map<String, Budget> known, Instant now) {
+    private void update(Instant now) {
         Set<String> namespaces = new HashSet<>(rates.keySet());
         namespaces.addAll(assignment.owners().keySet());
         for (String namespace : namespaces) {
@@ -90,8 +93,8 @@ final class PayerTable {
             Budget owner = assignment.owners().get(namespace);
             Payer after =
                     owner == null
-                            ? unnamed(namespace).after(before, changed(before, null, known, now))
-                            : payer(owner, namespace, before, first, known, now);
+                            ? unnamed(namespace).after(before, changed(before, null, now))
+                            : payer(owner, namespace, before, first, now);
             if (first || !before.sameTerms(after)) {
                 rates.put(namespace, after);
                 unwritten.add(namespace);
@@ -122,19 +125,13 @@ final class PayerTable {
      * What a budget charges begins with its creation, and a later edit when the API server says
      * that it was made, or else when it is seen.
      */
-    private Payer payer(
-            Budget owner,
-            String namespace,
-            Payer before,
-            boolean first,
-            Map<String, Budget> known,
-            Instant now) {
+    private Payer payer(Budget owner, String namespace, Payer before, boolean first, Instant now) {
         var payer =
                 new Payer(
                         owner.name(),
                         RateRule.of(owner.spec().share(), quotas.get(namespace)),
                         owner.spec().chargeBy() == ChargeBy.Utilization,
-                        first ? owner.created() : changed(before, owner, known, now),
+                        first ? owner.created() : changed(before, owner, now),
                         before);
         // Whether an edit brought the namespace, nobody can say who saw none: pods that come are
         // charged from the creation on, those that somebody else has paid for from now on.
@@ -143,26 +140,37 @@ final class PayerTable {
 
     /**
      * When a payer gave way to another: the API server says when a budget was created or edited. It
-     * keeps nothing of one that was deleted; that is when it was missed.
+     * keeps nothing of one that was deleted; that is when it was missed. Of two that were written,
+     * the later one completed the move: before that the new payer had not got the namespace, or the
+     * old one had not given it away.
      */
-    private Instant changed(
-            Payer before, @Nullable Budget owner, Map<String, Budget> known, Instant now) {
+    private Instant changed(Payer before, @Nullable Budget owner, Instant now) {
         return Stream.concat(
                         Stream.ofNullable(owner), Stream.ofNullable(budgets.get(before.budget())))
-                .flatMap(budget -> written(budget, known.get(budget.name())))
-                .filter(instant -> instant.isAfter(before.since()) && !instant.isAfter(now))
-                .min(Comparator.naturalOrder())
+                .flatMap(budget ->
+                        news(budget)
+                                .filter(it -> it.isAfter(before.since()) && !it.isAfter(now))
+                                .min(Comparator.naturalOrder())
+                                .stream())
+                .max(Comparator.naturalOrder())
                 .orElse(now);
     }
 
-    /** When a budget was created or edited, if that is news. */
-    private static Stream<Instant> written(Budget budget, @Nullable Budget known) {
+    /**
+     * When a budget was created or edited, if that is news. An edit that only takes namespaces away
+     * leaves the stamp of the one before it, which says nothing.
+     */
+    private Stream<Instant> news(Budget budget) {
+        Seen known = seen.get(budget.name());
         if (known == null || !known.uid().equals(budget.uid())) {
             return Stream.concat(Stream.of(budget.created()), Stream.ofNullable(budget.edited()));
         }
-        return known.generation() == budget.generation()
-                ? Stream.empty()
-                : Stream.ofNullable(budget.edited());
+        Instant edited = budget.edited();
+        boolean news =
+                known.generation() != budget.generation()
+                        && edited != null
+                        && edited.isAfter(known.edited());
+        return news ? Stream.of(edited) : Stream.empty();
     }
 
     /** The payer of a namespace now, with those before it. */

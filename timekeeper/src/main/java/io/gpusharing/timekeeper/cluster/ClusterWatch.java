@@ -45,6 +45,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
     private final Clock clock;
     private final PodReader reader;
     private final UnreadableObjects unreadable;
+    private final UnreadableObjects ofObservers;
 
     private @Nullable NodeWatch nodes;
     private @Nullable PodWatch pods;
@@ -72,6 +73,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
         this.clock = clock;
         this.reader = reader;
         this.unreadable = unreadable;
+        this.ofObservers = unreadable.ofReader();
         Gauge.builder("gpusharing.watch.silent", this, it -> it.silence().toMillis() / 1_000.0)
                 .baseUnit("seconds")
                 .description(
@@ -150,7 +152,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
     private PodFacts read(Pod pod) {
         PodFacts facts = reader.read(pod);
         // What an observer fails on is charged all the same.
-        observers.forEach(observer -> unreadable.handOver(pod, observer::onPod));
+        observers.forEach(observer -> ofObservers.handOver(pod, observer::onPod));
         return facts;
     }
 

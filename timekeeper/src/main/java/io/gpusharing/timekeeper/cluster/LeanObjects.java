@@ -37,7 +37,7 @@ public final class LeanObjects {
 
     /** What reads them. */
     public static KubernetesSerialization serialization() {
-        return new KubernetesSerialization(
+        return ApiServerJson.serialization(
                 ApiServerJson.mapper()
                         .addMixIn(FieldsV1.class, OfFields.class)
                         .addMixIn(PodSpec.class, Spec.class)
@@ -46,8 +46,7 @@ public final class LeanObjects {
                         .addMixIn(DeviceClaim.class, WithoutParameters.class)
                         .addMixIn(DeviceAllocationResult.class, WithoutParameters.class)
                         .addMixIn(ResourceClaimStatus.class, OfClaim.class)
-                        .build(),
-                true);
+                        .build());
     }
 
     @JsonDeserialize(using = WrittenFields.class)

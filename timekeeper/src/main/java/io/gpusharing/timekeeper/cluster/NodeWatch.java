@@ -44,7 +44,7 @@ final class NodeWatch implements AutoCloseable, ObjectInformer.Handler<Node> {
         this.client = client;
         this.grammars = grammars;
         this.view = view;
-        this.unreadable = unreadable;
+        this.unreadable = unreadable.ofReader();
         this.informer = new ObjectInformer<>("nodes", client.nodes(), unreadable);
     }
 

@@ -2,9 +2,9 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -17,8 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
@@ -29,9 +27,10 @@ import org.springframework.stereotype.Component;
 @Component
 class PodSweep extends LeaderTask {
 
-    private static final Logger log = LoggerFactory.getLogger(PodSweep.class);
     private static final Duration UNTIL_LISTED = Duration.ofSeconds(10);
-    private static final Duration RETRY = Duration.ofMinutes(1);
+
+    /** Each attempt lists all pods. */
+    private static final Duration RETRY = Duration.ofSeconds(30);
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
@@ -40,7 +39,8 @@ class PodSweep extends LeaderTask {
     private final PodEventHandler handler;
     private final SweepProperties properties;
     private final Clock clock;
-    private final UnreadPods unread;
+    private final UnreadableObjects unreadable;
+    private UnreadPods unread;
 
     PodSweep(
             KubernetesClient client,
@@ -52,7 +52,7 @@ class PodSweep extends LeaderTask {
             UnreadableObjects unreadable,
             Leadership leadership,
             Clock clock) {
-        super("pod-sweep", leadership, clock);
+        super("pod-sweep", RETRY, leadership, clock);
         this.client = client;
         this.grammars = grammars;
         this.reader = reader;
@@ -60,12 +60,14 @@ class PodSweep extends LeaderTask {
         this.handler = handler;
         this.clock = clock;
         this.properties = properties;
+        this.unreadable = unreadable;
         this.unread = new UnreadPods(unreadable);
     }
 
     @Override
     protected void handOver() {
         unread.close();
+        unread = new UnreadPods(unreadable);
     }
 
     /** Sweeps once the pods that are watched are known. */
@@ -77,24 +79,16 @@ class PodSweep extends LeaderTask {
         if (!view.listed()) {
             return now.plus(UNTIL_LISTED);
         }
-        try {
-            handler.onEvent(sweep());
-            return now.plus(properties.every());
-        } catch (KubernetesClientException e) {
-            log.atWarn()
-                    .addKeyValue("code", e.getCode())
-                    .addKeyValue("problem", e.getMessage())
-                    .log("cannot look through all pods, trying again");
-            return now.plus(RETRY);
-        }
+        handler.onEvent(sweep());
+        return now.plus(properties.every());
     }
 
     private PodEvent.Resync sweep() {
         var found = new ArrayList<PodFacts>();
         unread.listing();
-        PodPages.forEach(
-                client.pods().inAnyNamespace().withoutLabel(Names.METERED_LABEL, "true"),
-                pod -> {
+        StreamedList.of(client, Pod.class)
+                .withLabels(Names.METERED_LABEL + "!=true")
+                .forEach(pod -> {
                     if (pod.getSpec().getNodeName() != null) {
                         unread.read(pod, this::holder).flatMap(it -> it).ifPresent(found::add);
                     }

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.WatcherException;
 import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
@@ -130,7 +131,10 @@ final class PodWatch implements AutoCloseable {
     private String list(boolean resuming) {
         var pods = new ArrayList<PodFacts>();
         unread.listing();
-        String position = PodPages.forEach(metered(), pod -> read(pod).ifPresent(pods::add));
+        String position =
+                StreamedList.of(client, Pod.class)
+                        .withLabels(Names.METERED_LABEL + "=true")
+                        .forEach(pod -> read(pod).ifPresent(pods::add));
         heard = clock.instant();
         handler.accept(new Listed(List.copyOf(pods), unread.listed(), position, resuming, heard));
         return position;

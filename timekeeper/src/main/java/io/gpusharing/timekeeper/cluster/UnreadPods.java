@@ -19,11 +19,13 @@ final class UnreadPods implements AutoCloseable {
     private final UnreadableObjects objects;
     private final Set<UUID> present = ConcurrentHashMap.newKeySet();
 
-    /** Those of them that the list in progress has not shown yet. */
-    private final Set<UUID> unshown = ConcurrentHashMap.newKeySet();
+    /** Those that were found since the last list began. */
+    private final Set<UUID> found = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
 
     UnreadPods(UnreadableObjects objects) {
-        this.objects = objects;
+        this.objects = objects.ofFollower();
     }
 
     /** What a pod says; empty if it cannot be read. */
@@ -31,13 +33,18 @@ final class UnreadPods implements AutoCloseable {
         Optional<R> read = objects.read(pod, reader);
         PodReader.uid(pod)
                 .ifPresent(uid -> {
-                    unshown.remove(uid);
                     if (read.isEmpty()) {
                         present.add(uid);
+                        found.add(uid);
                     } else {
                         present.remove(uid);
+                        found.remove(uid);
                     }
                 });
+        if (closed) {
+            // It was being read meanwhile, and nobody would forget it.
+            forgetAll();
+        }
         return read;
     }
 
@@ -47,10 +54,9 @@ final class UnreadPods implements AutoCloseable {
         objects.forget(pod);
     }
 
-    /** A list of all begins. */
+    /** A list of all begins. If it is never complete, nothing is concluded from it. */
     void listing() {
-        unshown.clear();
-        unshown.addAll(present);
+        found.clear();
     }
 
     /**
@@ -59,19 +65,20 @@ final class UnreadPods implements AutoCloseable {
      * @return those that are there and cannot be read
      */
     Set<UUID> listed() {
-        if (!unshown.isEmpty()) {
-            present.removeAll(unshown);
-            Set<String> gone = unshown.stream().map(UUID::toString).collect(Collectors.toSet());
-            objects.forgetAll(it -> gone.contains(it.uid()));
-            unshown.clear();
-        }
+        present.retainAll(found);
+        Set<String> uids = present.stream().map(UUID::toString).collect(Collectors.toSet());
+        objects.forgetAll(it -> !uids.contains(it.uid()));
         return Set.copyOf(present);
     }
 
     /** From now on somebody else reads them. */
     @Override
     public void close() {
-        listing();
-        listed();
+        closed = true;
+        forgetAll();
+    }
+
+    private void forgetAll() {
+        objects.forgetAll(_ -> true);
     }
 }

@@ -2,7 +2,7 @@
  * What the API server reports. {@link ClusterWatch} keeps {@link ClusterView}, the pods and nodes
  * that there are; {@link PodWatch} makes a {@link PodEvent} of each change of a metered pod, {@link
  * PodSweep} finds those that the watch does not report. The {@link PodEventHandler} is the ledger
- * writer.
+ * writer. {@link UnreadableEvents} tells of objects that cannot be read.
  */
 @NullMarked
 package io.gpusharing.timekeeper.cluster;

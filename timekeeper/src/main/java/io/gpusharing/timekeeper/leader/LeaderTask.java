@@ -48,9 +48,19 @@ public abstract class LeaderTask implements SmartLifecycle, Part {
      * @param name of the thread, a noun: {@code notifier}
      */
     protected LeaderTask(String name, Leadership leadership, Clock clock) {
+        this(name, PAUSE, leadership, clock);
+    }
+
+    /**
+     * Work that the leader does for all, and that costs others too much to be tried again at once.
+     *
+     * @param name of the thread, a noun: {@code notifier}
+     * @param pause after work that has failed
+     */
+    protected LeaderTask(String name, Duration pause, Leadership leadership, Clock clock) {
         this.leadership = leadership;
         this.clock = clock;
-        this.rounds = new Rounds(name, PAUSE, log, clock);
+        this.rounds = new Rounds(name, pause, log, clock);
         this.name = name;
     }
 

@@ -2,6 +2,8 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.budget.RateRule;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,22 @@ public record Payer(
     /** The same, from an instant on, after another. */
     public Payer after(Payer earlier, Instant from) {
         return new Payer(budget, rule, byUse, from, earlier);
+    }
+
+    /** Who paid from an instant on until now, oldest first; the same terms once. */
+    public List<Payer> history(Instant from) {
+        var history = new ArrayDeque<Payer>();
+        Payer payer = this;
+        history.add(payer);
+        while (payer.since().isAfter(from)) {
+            Payer earlier = payer.previous();
+            if (earlier.sameTerms(payer)) {
+                history.removeFirst();
+            }
+            payer = earlier;
+            history.addFirst(payer);
+        }
+        return List.copyOf(history);
     }
 
     public Payer previous() {

@@ -44,12 +44,19 @@ public record Posting(
      * @param position of the pods' feed
      * @param seen up to when a pod that is not reported was there for certain
      * @param swept the same for pods that only the sweep finds
+     * @param reported up to when everything that happened to watched pods has been reported
+     * @param unwatched spans of which it will never be reported
      */
     public record FeedPosition(
-            @Nullable String position, @Nullable Instant seen, @Nullable Instant swept) {
+            @Nullable String position,
+            @Nullable Instant seen,
+            @Nullable Instant swept,
+            @Nullable Instant reported,
+            List<Unwatched> unwatched) {
 
         /** Nothing has moved. */
-        public static final FeedPosition NOTHING = new FeedPosition(null, null, null);
+        public static final FeedPosition NOTHING =
+                new FeedPosition(null, null, null, null, List.of());
     }
 
     /**

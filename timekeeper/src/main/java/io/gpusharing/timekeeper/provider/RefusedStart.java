@@ -9,9 +9,11 @@ import io.gpusharing.timekeeper.ledger.PodAllocation;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.stream.Stream;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,30 +52,38 @@ record RefusedStart(
         }
     }
 
-    /** Those of a node; what cannot be read is left out. */
-    static Stream<RefusedStart> of(GpuNode node) {
-        return node.getStatus() == null || node.getStatus().refused() == null
-                ? Stream.empty()
-                : node.getStatus().refused().stream()
-                        .flatMap(it -> of(node.getMetadata().getName(), it).stream());
+    /**
+     * Those of a node.
+     *
+     * @param unread takes what is wrong with each entry that cannot be read. Such an entry is left
+     *     out, whatever it said before: for a pod of which nothing is known now nobody is evicted
+     *     and nothing given back
+     */
+    static List<RefusedStart> of(GpuNode node, Consumer<RuntimeException> unread) {
+        var starts = new ArrayList<RefusedStart>();
+        if (node.getStatus() != null && node.getStatus().refused() != null) {
+            for (GpuNode.Refused refused : node.getStatus().refused()) {
+                try {
+                    starts.add(of(node.getMetadata().getName(), refused));
+                } catch (RuntimeException e) {
+                    unread.accept(e);
+                }
+            }
+        }
+        return starts;
     }
 
-    private static Optional<RefusedStart> of(String node, GpuNode.Refused refused) {
-        try {
-            return Optional.of(
-                    new RefusedStart(
-                            node,
-                            UUID.fromString(refused.podUid()),
-                            refused.namespace(),
-                            refused.pod(),
-                            notBeforeTheEpoch(instant(refused.since())),
-                            refused.until() == null ? null : instant(refused.until()),
-                            refused.isFinal(),
-                            refused.ran(),
-                            storable(refused.reason())));
-        } catch (RuntimeException e) {
-            return Optional.empty();
-        }
+    private static RefusedStart of(String node, GpuNode.Refused refused) {
+        return new RefusedStart(
+                node,
+                UUID.fromString(refused.podUid()),
+                refused.namespace(),
+                refused.pod(),
+                notBeforeTheEpoch(instant(refused.since())),
+                refused.until() == null ? null : instant(refused.until()),
+                refused.isFinal(),
+                refused.ran(),
+                storable(refused.reason()));
     }
 
     /** PostgreSQL knows no year before 4713 BC, and no pod waits as long. */

@@ -14,7 +14,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Follows what device plugins publish of pods that they did not let start. What a node said last
- * holds while it cannot be read.
+ * holds while it cannot be read; of one with an entry that cannot be read, the others count.
  */
 @Component
 class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
@@ -47,8 +47,21 @@ class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
 
     @Override
     protected @Nullable OfNode read(GpuNode node) {
-        List<RefusedStart> starts = RefusedStart.of(node).toList();
+        List<RefusedStart> starts = RefusedStart.of(node, problem -> {});
         return starts.isEmpty() ? null : new OfNode(starts);
+    }
+
+    /**
+     * @throws RuntimeException if an entry cannot be read, when the others have been taken
+     */
+    @Override
+    public void onUpdate(GpuNode node) {
+        super.onUpdate(node);
+        RefusedStart.of(
+                node,
+                problem -> {
+                    throw problem;
+                });
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.LabelMatch;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.ProviderAsk;
@@ -23,7 +24,6 @@ import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.cluster.PodPages;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
@@ -131,8 +131,9 @@ final class ClusterSnapshotReader {
                                 nodeFacts(facts),
                                 ending);
         var read = new SnapshotPods(grammars, pods, waiterReader, gpuPod, unreadable);
-        PodPages.forEach(
-                client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL, "true"), read::add);
+        StreamedList.of(client, Pod.class)
+                .withLabels(Names.METERED_LABEL + "=true")
+                .forEach(read::add);
         // After the pods, lest one that has ended meanwhile seem to have left something behind.
         Map<String, SharedNode> shared = sharedNodes.read();
         Map<String, List<KeptRoom>> kept =
@@ -156,11 +157,8 @@ final class ClusterSnapshotReader {
                 read.groups,
                 node ->
                         read.allOf(
-                                client.pods()
-                                        .inAnyNamespace()
-                                        .withField("spec.nodeName", node)
-                                        .list()
-                                        .getItems()),
+                                StreamedList.of(client, Pod.class)
+                                        .withFields("spec.nodeName=" + node)),
                 paused);
     }
 
@@ -197,7 +195,8 @@ final class ClusterSnapshotReader {
                 state.standing(now),
                 state.spec().onExhausted(),
                 state.spec().minimumRun(),
-                paused.contains(state.name()));
+                paused.contains(state.name()),
+                state.isAhead(now) ? state.asOf() : null);
     }
 
     /** Without the right to see them, the Eviction API still honours them. */
@@ -232,7 +231,9 @@ final class ClusterSnapshotReader {
     private static Set<String> guarding(Pod pod, List<PodDisruptionBudget> disruptions) {
         Set<String> names = new HashSet<>();
         for (PodDisruptionBudget guard : disruptions) {
-            if (guard.getMetadata().getNamespace().equals(pod.getMetadata().getNamespace())
+            // One without a spec is stored, and selects nothing.
+            if (guard.getSpec() != null
+                    && guard.getMetadata().getNamespace().equals(pod.getMetadata().getNamespace())
                     && LabelMatch.matches(
                             guard.getSpec().getSelector(), pod.getMetadata().getLabels())) {
                 names.add(name(guard));

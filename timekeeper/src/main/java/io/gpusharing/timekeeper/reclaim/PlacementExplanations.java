@@ -3,15 +3,21 @@ package io.gpusharing.timekeeper.reclaim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.Unreadable;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.RecentPicture.Seen;
 import io.gpusharing.timekeeper.reclaim.explain.Explainer;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
+import io.gpusharing.timekeeper.reclaim.explain.Explanation.State;
 import io.gpusharing.timekeeper.reclaim.explain.Picture;
+import io.gpusharing.timekeeper.reclaim.explain.Subject;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.springframework.stereotype.Component;
@@ -61,13 +67,38 @@ public class PlacementExplanations {
     public Optional<Explanation> ofPod(
             String namespace, String name, int detailed, Predicate<String> shown) {
         return Optional.ofNullable(client.pods().inNamespace(namespace).withName(name).get())
-                .map(pod -> explain(pod, false, detailed, shown));
+                .map(pod -> {
+                    try {
+                        return explain(pod, false, detailed, shown);
+                    } catch (NotReadException e) {
+                        return unreadable(namespace, name, String.valueOf(e.getMessage()));
+                    }
+                });
+    }
+
+    private Explanation unreadable(String namespace, String name, String why) {
+        return new Explanation(
+                clock.instant(),
+                namespace,
+                name,
+                State.Unreadable,
+                null,
+                "It cannot be read: %s.".formatted(why),
+                List.of(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of(),
+                List.of());
     }
 
     /**
      * The same of a pod that is not there.
      *
      * @param pod with a uid and the instant of its creation, as the API server would give it one
+     * @throws NotReadException if something in it cannot be read
      */
     public Explanation ofManifest(Pod pod, int detailed, Predicate<String> shown) {
         return explain(pod, true, detailed, shown);
@@ -77,9 +108,15 @@ public class PlacementExplanations {
             Pod pod, boolean isManifest, int detailed, Predicate<String> shown) {
         Instant now = clock.instant();
         Seen seen = pictures.seen();
+        var unread = new ArrayList<Unreadable>();
+        // Those of this question alone: whoever acts on the pod counts it.
+        Subject subject =
+                new UnreadableObjects(unread::add)
+                        .read(pod, it -> subjects.read(it, isManifest, seen.groups(), now))
+                        .orElseThrow(() -> new NotReadException(unread.getFirst().why()));
         return new Explainer(
                         seen.picture(), properties.rules(seen.paused()), seen.nodePods(), shown)
-                .explain(subjects.read(pod, isManifest, seen.groups(), now), detailed);
+                .explain(subject, detailed);
     }
 
     private Seen read() {

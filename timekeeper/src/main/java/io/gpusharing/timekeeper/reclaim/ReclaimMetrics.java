@@ -25,6 +25,7 @@ final class ReclaimMetrics {
 
     private final Map<Result, Counter> asked = new EnumMap<>(Result.class);
     private final Map<Reason, AtomicInteger> waiting = new EnumMap<>(Reason.class);
+    private final AtomicInteger leftAlone = new AtomicInteger();
     private final Counter cost;
     private final Counter helped;
     private final Counter vain;
@@ -49,6 +50,12 @@ final class ReclaimMetrics {
                     .tag("reason", word(reason))
                     .register(registry);
         }
+        Gauge.builder("gpusharing.reclaim.ahead", leftAlone, AtomicInteger::get)
+                .description(
+                        "Budgets of whose pods none is evicted, because a clock was ahead when they"
+                                + " were computed")
+                .baseUnit("budgets")
+                .register(registry);
         cost =
                 Counter.builder("gpusharing.reclaim.cost")
                         .description("What evicted pods had used in the runs that were ended")
@@ -79,6 +86,11 @@ final class ReclaimMetrics {
             }
         }
         waiting.forEach((reason, gauge) -> gauge.set(pods.getOrDefault(reason, 0)));
+    }
+
+    /** So many budgets are over by a clock that was ahead. */
+    void leftAlone(int budgets) {
+        leftAlone.set(budgets);
     }
 
     void carriedOut(Victim victim, Result result) {

@@ -1,11 +1,16 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.partitioningBy;
+import static java.util.stream.Collectors.toSet;
+
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import io.gpusharing.timekeeper.budget.Budgets;
+import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
@@ -23,6 +28,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -46,6 +52,9 @@ class Reclaimer extends LeaderTask {
     private final ReclaimMetrics metrics;
     private final Map<String, Reason> explained = new HashMap<>();
     private final WaiterQueue queue = new WaiterQueue();
+
+    /** Budgets that are over by a clock that was ahead. */
+    private Set<String> ahead = Set.of();
 
     Reclaimer(
             ClusterView view,
@@ -83,10 +92,11 @@ class Reclaimer extends LeaderTask {
     protected void handOver() {
         explained.clear();
         metrics.decided(List.of());
+        leaveAlone(Set.of());
     }
 
     private void makeRoom(Instant now) {
-        if (!somebodyWaits(now) || !somebodyCouldGo(now)) {
+        if (!somebodyCouldGo(now) || !somebodyWaits(now)) {
             explained.clear();
             metrics.decided(List.of());
             return;
@@ -205,10 +215,29 @@ class Reclaimer extends LeaderTask {
     }
 
     private boolean somebodyCouldGo(Instant now) {
-        return budgets.states().values().stream()
-                .filter(it -> it.rate() > 0)
-                .filter(it -> it.spec().onExhausted().allowsEviction())
-                .anyMatch(it -> it.standing(now) instanceof Standing.OverBudget);
+        Map<Boolean, Set<String>> over =
+                budgets.states().values().stream()
+                        .filter(it -> it.rate() > 0)
+                        .filter(it -> it.spec().onExhausted().allowsEviction())
+                        .filter(it -> it.standing(now) instanceof Standing.OverBudget)
+                        .collect(
+                                partitioningBy(
+                                        it -> it.isAhead(now),
+                                        mapping(BudgetState::name, toSet())));
+        leaveAlone(over.getOrDefault(true, Set.of()));
+        return !over.getOrDefault(false, Set.of()).isEmpty();
+    }
+
+    /** One line when they change, not one a second. */
+    private void leaveAlone(Set<String> now) {
+        metrics.leftAlone(now.size());
+        if (!now.equals(ahead) && !now.isEmpty()) {
+            log.atWarn()
+                    .addKeyValue("budgets", now)
+                    .log(
+                            "nobody of these budgets is evicted: a clock was ahead when they were computed");
+        }
+        ahead = now;
     }
 
     /** One line when the reason changes, not one a second. */

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -73,9 +74,9 @@ final class SnapshotPods {
     }
 
     /** All pods of a node, also those without a GPU. */
-    List<GpuPod> allOf(List<Pod> onNode) {
+    List<GpuPod> allOf(StreamedList<Pod> onNode) {
         var found = new ArrayList<GpuPod>();
-        for (Pod pod : onNode) {
+        onNode.forEach(pod -> {
             boolean read =
                     unreadable.handOver(
                             pod,
@@ -88,7 +89,7 @@ final class SnapshotPods {
             if (!read) {
                 GpuPodReader.filling(pod).ifPresent(found::add);
             }
-        }
+        });
         return found;
     }
 }

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.statement;
 
+import io.gpusharing.timekeeper.reclaim.NotReadException;
 import io.gpusharing.timekeeper.reclaim.NotSeenException;
 import io.gpusharing.timekeeper.reclaim.PlacementExplanations;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
@@ -82,6 +83,10 @@ public class PlacementAnswers {
             return manifests.answer(explanation);
         } catch (NotSeenException e) {
             throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage());
+        } catch (NotReadException e) {
+            throw new ResponseStatusException(
+                    HttpStatus.UNPROCESSABLE_CONTENT,
+                    "The manifest cannot be read: " + e.getMessage());
         }
     }
 

@@ -7,6 +7,8 @@ import io.gpusharing.timekeeper.budget.Balances.Stretch;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.database.Snapshot;
+import io.gpusharing.timekeeper.ledger.Unwatched;
+import io.gpusharing.timekeeper.ledger.store.UnwatchedSpans;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.Lines;
 import io.gpusharing.timekeeper.web.Callers;
@@ -49,6 +51,7 @@ class StatementController {
 
     private final Balances balances;
     private final StatementRepository repository;
+    private final UnwatchedSpans unwatched;
     private final Budgets budgets;
     private final Callers callers;
     private final Clock clock;
@@ -60,12 +63,14 @@ class StatementController {
     StatementController(
             Balances balances,
             StatementRepository repository,
+            UnwatchedSpans unwatched,
             Budgets budgets,
             Callers callers,
             Clock clock,
             Snapshot snapshot) {
         this.balances = balances;
         this.repository = repository;
+        this.unwatched = unwatched;
         this.budgets = budgets;
         this.callers = callers;
         this.clock = clock;
@@ -80,6 +85,8 @@ class StatementController {
      *     budget was unlimited
      * @param closing what was left before anything that happened at {@code to}
      * @param namespaces used by namespace
+     * @param unwatched spans that overlap it in which pods may have come and gone uncharged, latest
+     *     first; absent if there are none
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Statement(
@@ -94,9 +101,15 @@ class StatementController {
             String usedMinutes,
             @Nullable String closingMinutes,
             TreeMap<String, Long> namespaces,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Unwatched> unwatched,
             List<StatementLine> lines) {
 
-        static Statement of(String budget, Span span, Stretch stretch, List<StatementLine> lines) {
+        static Statement of(
+                String budget,
+                Span span,
+                Stretch stretch,
+                List<Unwatched> unwatched,
+                List<StatementLine> lines) {
             var statement = stretch.statement();
             GpuTime opening = statement == null ? null : statement.opening();
             GpuTime closing = statement == null ? null : statement.closing();
@@ -112,6 +125,7 @@ class StatementController {
                     stretch.total().minutes(),
                     closing == null ? null : closing.minutes(),
                     stretch.byNamespace(),
+                    unwatched,
                     lines);
         }
     }
@@ -156,6 +170,7 @@ class StatementController {
                             budget,
                             span,
                             stretch,
+                            unwatched.within(span.from(), span.to()),
                             lines.stream().map(line -> shownIn(shown, line)).toList()));
         });
     }

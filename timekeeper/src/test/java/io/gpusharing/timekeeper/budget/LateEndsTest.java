@@ -63,6 +63,7 @@ class LateEndsTest {
                         Alerts.at(state, START),
                         Optional.empty(),
                         Optional.empty(),
+                        Optional.empty(),
                         null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
@@ -128,7 +129,13 @@ class LateEndsTest {
         Instant at = START.plus(Duration.ofMinutes(minute));
         GpuBudgetStatus status =
                 Publication.document(
-                        state, at, Alerts.at(state, at), Optional.empty(), Optional.empty(), null);
+                        state,
+                        at,
+                        Alerts.at(state, at),
+                        Optional.empty(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        null);
         return Objects.requireNonNull(status.conditions()).stream()
                 .filter(it -> it.type().equals(type))
                 .map(it -> it.status() + " " + it.reason() + ": " + it.message())
@@ -151,6 +158,7 @@ class LateEndsTest {
                                         martian,
                                         START,
                                         Alerts.at(martian, START),
+                                        Optional.empty(),
                                         Optional.empty(),
                                         Optional.empty(),
                                         null)

@@ -98,6 +98,7 @@ class NotificationLoadTest {
                                         published.alerts(),
                                         Optional.empty(),
                                         Optional.empty(),
+                                        Optional.empty(),
                                         null))
                         .standingAt(now)
                 instanceof InBudget;

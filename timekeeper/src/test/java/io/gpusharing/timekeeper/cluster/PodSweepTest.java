@@ -1,7 +1,10 @@
 package io.gpusharing.timekeeper.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -97,6 +100,7 @@ class PodSweepTest {
 
     @AfterEach
     void stop() {
+        sweep.stop();
         api.close();
     }
 
@@ -164,12 +168,47 @@ class PodSweepTest {
     void anApiServerThatIsAwayIsAskedAgain() {
         view.replacePods(List.of(), Set.of());
         api.refuse("/pods", 503);
-        Instant now = clock.instant();
-        assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(1)));
+        assertThatThrownBy(() -> sweep.work(clock.instant()))
+                .isInstanceOf(KubernetesClientException.class);
+        assertThat(found.sweeps).isEmpty();
 
         api.allow("/pods");
         sweep.work(clock.instant());
 
         assertThat(found.sweeps).hasSize(1);
+    }
+
+    @Test
+    void aSweepThatFailsIsCountedAndNotTriedAgainAtOnce() {
+        view.replacePods(List.of(), Set.of());
+        api.refuse("/pods", 503);
+
+        sweep.start();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> sweep.rounds().failures() > 0);
+        assertThat(sweep.rounds().failed(new KubernetesClientException("away")))
+                .isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void whoSweepsNoLongerHasNothingThatItCannotRead() {
+        view.replacePods(List.of(), Set.of());
+        api.answer(
+                "/pods",
+                """
+                {"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "7"}, "items": [%s]}
+                """
+                        .formatted(
+                                pod(
+                                        "odd",
+                                        "\"nodeName\": \"n1\",",
+                                        "\"tencent.com/vcuda-core\": \"4x\"")));
+        sweep.work(clock.instant());
+
+        sweep.handOver();
+        assertThat(unreadable.present()).isEmpty();
+
+        sweep.work(clock.instant());
+        assertThat(unreadable.present()).as("it sweeps again").hasSize(1);
     }
 }

@@ -131,6 +131,40 @@ class PodWatchTest {
         }
     }
 
+    /** Only the last list says that what had happened in between is not reported. */
+    @Test
+    void aPositionThatTheApiServerHasForgottenIsGivenUp() throws Exception {
+        api.happen(
+                "/pods",
+                happened(
+                        "ERROR",
+                        """
+                        {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired",
+                         "message": "too old resource version: 7 (9)", "code": 410}
+                        """
+                                .replace("\n", "")));
+        var watch =
+                new PodWatch(
+                        api.client(),
+                        unreadable,
+                        new PodReader(resource -> false)::read,
+                        this::onEvent,
+                        Duration.ofMillis(1),
+                        () -> Optional.of("7"),
+                        Clock.systemUTC());
+        try (watch) {
+            watch.start();
+
+            await().atMost(Duration.ofSeconds(20)).until(() -> lists() > 1);
+            await().atMost(Duration.ofSeconds(20))
+                    .untilAsserted(() ->
+                            assertThat(events)
+                                    .filteredOn(Listed.class::isInstance)
+                                    .extracting(it -> ((Listed) it).resuming())
+                                    .startsWith(true, false));
+        }
+    }
+
     private static final UUID ODD = UUID.fromString("7b1f0d0c-4f83-4a0e-9d3b-1f0a4f6b1c2d");
 
     private static String pod(String name, UUID uid, String version) {

@@ -118,6 +118,18 @@ class RefusedPodEvictorTest {
                 "No GPU has room");
     }
 
+    @Test
+    void anEntryThatCannotBeReadHidesNoOtherAndIsTheNodesProblem() {
+        var odd =
+                new GpuNode.Refused(
+                        "no UUID", "team-a", "other", TEN.toString(), null, false, false, "");
+
+        assertThatThrownBy(() -> watch.onUpdate(node(Pods.NODE, odd, refused(TEN, null, false))))
+                .isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(watch.refused()).extracting(RefusedStart::pod).containsExactly(pod.uid());
+    }
+
     private void refusedAtTen() {
         watch.onUpdate(node(Pods.NODE, refused(TEN, null, false)));
     }

@@ -12,6 +12,7 @@ import io.gpusharing.timekeeper.provider.RefusedStart.Span;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ class RefusedStartTest {
 
     private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
     private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(TEN.plusSeconds(10));
+    private final List<RuntimeException> unread = new ArrayList<>();
 
     /** Of a pod that is on the node of all tests, or not. */
     static RefusedStart of(UUID pod, Instant since, @Nullable Instant until) {
@@ -71,7 +73,7 @@ class RefusedStartTest {
                                         .formatted(pod.uid()),
                                 GpuNode.class);
 
-        assertThat(RefusedStart.of(node))
+        assertThat(RefusedStart.of(node, unread::add))
                 .containsExactly(
                         new RefusedStart(
                                 "gpu-1",
@@ -83,14 +85,16 @@ class RefusedStartTest {
                                 true,
                                 false,
                                 "It fits on no GPU of this node"));
+        assertThat(unread).as("the other one").hasSize(1);
     }
 
     @Test
     void aPluginThatIsOlderOrSaysNonsenseRefusesNobody() {
         var node = new GpuNode();
-        assertThat(RefusedStart.of(node)).isEmpty();
+        assertThat(RefusedStart.of(node, unread::add)).isEmpty();
         node.setStatus(new GpuNode.Status(null, null, null));
-        assertThat(RefusedStart.of(node)).isEmpty();
+        assertThat(RefusedStart.of(node, unread::add)).isEmpty();
+        assertThat(unread).isEmpty();
 
         var absurd =
                 new GpuNode.Refused(
@@ -102,7 +106,8 @@ class RefusedStartTest {
                         false,
                         false,
                         "");
-        assertThat(RefusedStart.of(node("gpu-1", absurd))).isEmpty();
+        assertThat(RefusedStart.of(node("gpu-1", absurd), unread::add)).isEmpty();
+        assertThat(unread).hasSize(1);
     }
 
     @Test

@@ -157,7 +157,23 @@ public final class Cluster {
             String namespace, Standing standing, OnExhausted onExhausted, boolean paused) {
         budgets.put(
                 namespace,
-                new BudgetAccount(namespace, standing, onExhausted, Duration.ofMinutes(5), paused));
+                new BudgetAccount(
+                        namespace, standing, onExhausted, Duration.ofMinutes(5), paused, null));
+        return this;
+    }
+
+    /** A clock was ahead when its budget was computed. */
+    public Cluster ahead(String namespace, Instant asOf) {
+        budgets.computeIfPresent(
+                namespace,
+                (name, it) ->
+                        new BudgetAccount(
+                                name,
+                                it.standing(),
+                                it.onExhausted(),
+                                it.minimumRun(),
+                                it.paused(),
+                                asOf));
         return this;
     }
 

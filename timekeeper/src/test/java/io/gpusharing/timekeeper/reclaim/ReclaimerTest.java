@@ -65,6 +65,7 @@ class ReclaimerTest {
             new EvictionPlans(rows, new TransactionTemplate(database.entityTransactions()));
     private final List<Unreadable> unread = new ArrayList<>();
     private final UnreadableObjects unreadable = new UnreadableObjects(unread::add);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final Pods waiter = Pods.waiting("team-b", 100, 0);
 
     ReclaimerTest() throws IOException {}
@@ -96,7 +97,7 @@ class ReclaimerTest {
                 new Evictions(api.client(), Duration.ofMinutes(5)),
                 new Reservations(api.client(), unreadable, PROPERTIES),
                 PROPERTIES,
-                new ReclaimMetrics(new SimpleMeterRegistry()),
+                new ReclaimMetrics(registry),
                 Leadership.alone(),
                 clock);
     }
@@ -200,6 +201,8 @@ class ReclaimerTest {
         Pods gpuPod = Pods.waiting("team-a", 100, 0).boundAt(TEN.minusSeconds(1_200));
         ledger.onUpdate(gpuPod);
         ledger.pass(Duration.ofMinutes(20));
+        // Budgets are as of when they were computed.
+        ledger.restart();
         PodFacts waits = waiter.facts();
         var unschedulable =
                 new PodFacts(
@@ -249,6 +252,23 @@ class ReclaimerTest {
         amongTwoTeams(plans).work(TEN);
 
         assertThat(api.to("/pods/old/eviction")).hasSize(2);
+    }
+
+    private double budgetsAhead() {
+        return registry.get("gpusharing.reclaim.ahead").gauge().value();
+    }
+
+    @Test
+    void nobodyIsEvictedOfABudgetThatWasComputedByAClockThatWasAhead() {
+        Reclaimer reclaimer = amongTwoTeams(plans);
+
+        reclaimer.work(TEN.minusSeconds(200));
+
+        assertThat(api.requests).isEmpty();
+        assertThat(budgetsAhead()).isEqualTo(1);
+        reclaimer.work(TEN.minusSeconds(5));
+        assertThat(api.to("/pods/old/eviction")).hasSize(2);
+        assertThat(budgetsAhead()).isZero();
     }
 
     @Test

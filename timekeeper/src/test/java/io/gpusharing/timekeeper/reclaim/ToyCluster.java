@@ -105,7 +105,12 @@ final class ToyCluster {
             budgets.put(
                     team.name,
                     new BudgetAccount(
-                            team.name, team.standing(), team.onExhausted, team.minimumRun, false));
+                            team.name,
+                            team.standing(),
+                            team.onExhausted,
+                            team.minimumRun,
+                            false,
+                            null));
         }
         return new ClusterSnapshot(
                 now,

@@ -488,6 +488,7 @@ class ApiHttpTest {
         isProblem(post("admin", "/api/v1/budgets/a/grants", "", "{}"), 400, "Idempotency-Key");
         isProblem(get("reader", "/api/v1/budgets/none/explain"), 404);
         isProblem(get("reader", "/api/v1/budgets/none/statement"), 404);
+        isProblem(get("reader", "/error"), 404);
     }
 
     @Test
@@ -976,6 +977,24 @@ class ApiHttpTest {
     }
 
     @Test
+    void statementsAndTheReconcileReportNameSpansThatNobodyWatched() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        "insert into unwatched values ('test', '2026-03-01T10:05Z', '2026-03-01T10:06Z')")
+                .update();
+        String statement =
+                "/api/v1/budgets/a/statement?from=2026-03-01T10:00:00Z&to=2026-03-01T10:%s:00Z";
+
+        assertThat(json(statement.formatted("06")).at("/unwatched/0/note").asString())
+                .isEqualTo(
+                        "Pods that were bound and removed between 2026-03-01T10:05:00Z and 2026-03-01T10:06:00Z"
+                                + " are not charged: the API server had forgotten them when it was asked");
+        assertThat(json(statement.formatted("05")).has("unwatched")).isFalse();
+        assertThat(json("admin", "/api/v1/reconcile").at("/unwatched/0/until").asString())
+                .isEqualTo("2026-03-01T10:06:00Z");
+    }
+
+    @Test
     void podsAreShownToCallersWhoMayGetThemInTheirNamespaceAndToAdministrators() throws Exception {
         String elsewhere = "/api/v1/pods/" + CORRECTED.uid();
 
@@ -1265,6 +1284,23 @@ class ApiHttpTest {
     }
 
     @Test
+    void aPodThatCannotBeReadIsToldWhy() throws Exception {
+        JsonNode odd =
+                Objects.requireNonNull(api.objects.get("/api/v1/namespaces/team-a/pods/waits"))
+                        .deepCopy();
+        ((ObjectNode) odd.at("/metadata")).put("creationTimestamp", "once");
+        api.objects.put("/api/v1/namespaces/team-a/pods/odd", odd);
+
+        JsonNode answer = json(PLACEMENT.replace("waits", "odd"));
+
+        assertThat(answer.path("state").asString()).isEqualTo("Unreadable");
+        assertThat(answer.path("name").asString()).isEqualTo("odd");
+        assertThat(answer.path("summary").asString())
+                .startsWith("It cannot be read: ")
+                .contains("once");
+    }
+
+    @Test
     void whoMayNotGetPodsLearnsNotEvenWhetherThereIsOne() throws Exception {
         HttpResponse<String> there = get("stranger", PLACEMENT);
         HttpResponse<String> nowhere = get("stranger", PLACEMENT.replace("waits", "nobody"));
@@ -1319,6 +1355,42 @@ class ApiHttpTest {
 
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         assertThat(answer.body()).contains("nightly").contains("No single GPU has 60 of 100");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "containers: [{name: c, resources: {requests: {cpu: 1m}, limits: {cpu: '9e999'}}}]",
+                "containers: [{name: c, resources: {requests: {cpu: '1E-400'}, limits: {cpu: '1e2147483648'}}}]",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a}]}]}}}",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{operator: In}]}]}}}",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{}]}]}}}",
+                "affinity: {podAffinity: {}, podAntiAffinity: {}}",
+                "initContainers: [{volumeMounts: [{}], ports: [{}]}]",
+                "tolerations: [{}]",
+                "nodeSelector: {a: null}",
+                "topologySpreadConstraints: [{}]",
+                "terminationGracePeriodSeconds: 9223372036854775807",
+                "resources: {limits: {cpu: '9e999'}}",
+                "overhead: {cpu: '9e999'}",
+                "overhead: {cpu: 9e999}",
+                "resourceClaims: [{}]",
+                "schedulingGates: [{}]",
+                "containers: [{name: c, resources: {limits: {cpu: {}}}}]",
+                "overhead: {cpu: [1]}",
+                "nodeSelector: [1]",
+                "containers: {}"
+            })
+    void anOddManifestIsExplainedOrRefusedInWords(String odd) throws Exception {
+        String pod = MANIFEST.replace("spec:", "spec:\n  " + odd);
+        String own =
+                odd.startsWith("containers")
+                        ? pod.substring(0, pod.indexOf("\n  containers:\n"))
+                        : pod;
+
+        HttpResponse<String> answer = manifest("reader", "team-a", own);
+
+        assertThat(answer.statusCode()).as(answer.body()).isIn(200, 422);
     }
 
     @Test

@@ -259,13 +259,14 @@ public final class Account {
 
     /**
      * The API server's clock may be a little ahead of ours, so that allocations begin later than
-     * now. A clock of ours that went back, maybe beyond the last step, changes nothing either: what
-     * was posted beyond now runs with a minus.
+     * now. What a clock that was further ahead has posted beyond now, maybe beyond the last step,
+     * stays posted and runs with a minus.
      */
     private Instant asOf(Instant now) {
         Instant step = nextStep();
         Instant latest = open.latest();
-        boolean ahead = latest.isAfter(now) && (step == null || latest.isBefore(step));
+        boolean little = latest.isAfter(now) && !latest.isAfter(now.plus(BudgetState.SKEW));
+        boolean ahead = little && (step == null || latest.isBefore(step));
         Instant asOf = ahead ? latest : now;
         return asOf.isBefore(base) ? base : asOf;
     }

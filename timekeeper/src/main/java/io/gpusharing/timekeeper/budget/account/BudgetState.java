@@ -8,6 +8,7 @@ import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.Unlimited;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -42,10 +43,24 @@ public record BudgetState(
         @Nullable InvalidSpec invalidSpec,
         List<String> withoutQuota) {
 
+    /**
+     * By how much two clocks may differ that are both right: what the lease leaves between the last
+     * moment of a leader that cannot renew it and the first of the next, 15 s − 10 s.
+     */
+    static final Duration SKEW = Duration.ofSeconds(5);
+
     public BudgetState {
         namespaces = List.copyOf(namespaces);
         conflicts = List.copyOf(conflicts);
         withoutQuota = List.copyOf(withoutQuota);
+    }
+
+    /**
+     * Whether it is of an instant that is still to come, because a clock was ahead when it was
+     * computed. What it says has not happened yet, and nobody acts on it.
+     */
+    public boolean isAhead(Instant now) {
+        return asOf.isAfter(now.plus(SKEW));
     }
 
     /** Whether it names a namespace, and no other budget keeps that. */

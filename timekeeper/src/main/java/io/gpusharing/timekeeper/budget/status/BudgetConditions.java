@@ -29,6 +29,7 @@ public final class BudgetConditions {
     static final String UNTRUSTED = "ChargeBasisUntrusted";
     public static final String QUOTA = "QuotaFound";
     static final String UNCOUNTED = "GpusUncounted";
+    static final String UNREADABLE = "ObjectsUnreadable";
 
     private final BudgetState state;
     private final @Nullable GpuBudgetStatus before;
@@ -50,6 +51,7 @@ public final class BudgetConditions {
             Alerts alerts,
             Optional<UnmatchedNamespaces> unmatched,
             Optional<Uncounted> uncounted,
+            Optional<String> unreadable,
             @Nullable GpuBudgetStatus before) {
         var conditions = new BudgetConditions(state, before);
         conditions.understood();
@@ -70,6 +72,7 @@ public final class BudgetConditions {
         if (state.invalidSpec() == null) {
             uncounted.ifPresentOrElse(conditions::uncounted, () -> conditions.repeat(UNCOUNTED));
         }
+        unreadable.ifPresentOrElse(conditions::unreadable, () -> conditions.repeat(UNREADABLE));
         return List.copyOf(conditions.conditions);
     }
 
@@ -195,9 +198,16 @@ public final class BudgetConditions {
         }
     }
 
-    /** What a status says of GPUs that nobody is charged for; empty if nothing. */
-    static String uncounted(GpuBudgetStatus status) {
-        return known(status, UNCOUNTED).map(Condition::message).orElse("");
+    /** Stands only while there are any, like the one above. */
+    private void unreadable(String message) {
+        if (!message.isEmpty()) {
+            add(UNREADABLE, true, "Unreadable", message);
+        }
+    }
+
+    /** What a status says of a condition that stands only now and then; empty if nothing. */
+    static String message(GpuBudgetStatus status, String type) {
+        return known(status, type).map(Condition::message).orElse("");
     }
 
     private void add(String type, boolean value, String reason, String message) {

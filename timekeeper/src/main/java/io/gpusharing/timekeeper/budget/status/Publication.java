@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param alerts that it says
  * @param unmatched what it says of the names in its list; empty if nothing
  * @param uncounted what it says of GPUs that nobody is charged for; empty if nothing
+ * @param unreadable what it says of objects of its namespaces that cannot be read; empty if nothing
  * @param at when it was written
  */
 public record Publication(
@@ -32,15 +33,17 @@ public record Publication(
         Alerts alerts,
         Optional<UnmatchedNamespaces> unmatched,
         String uncounted,
+        String unreadable,
         Instant at) {
 
     public static Publication of(BudgetState state, Instant now) {
-        return new Publication(state, Alerts.at(state, now), Optional.empty(), "", now);
+        return new Publication(state, Alerts.at(state, now), Optional.empty(), "", "", now);
     }
 
-    /** The same, with something to say of its list and of GPUs that nobody is charged for. */
-    Publication saying(Optional<UnmatchedNamespaces> ofUnmatched, String ofUncounted) {
-        return new Publication(state, alerts, ofUnmatched, ofUncounted, at);
+    /** The same, with something to say of what is no part of the account. */
+    Publication saying(
+            Optional<UnmatchedNamespaces> ofUnmatched, String ofUncounted, String ofUnreadable) {
+        return new Publication(state, alerts, ofUnmatched, ofUncounted, ofUnreadable, at);
     }
 
     /**
@@ -49,12 +52,20 @@ public record Publication(
      * @param ofUncounted what is to be said of GPUs that nobody is charged for. It is the same for
      *     all budgets and changes with the number of nodes, so no budget is written more often for
      *     it than one that is used
+     * @param ofUnreadable what is to be said of objects that cannot be read. Tenants may change it
+     *     as often as they like, so the same holds
      */
     @Nullable
     public Instant successorDue(
-            BudgetState present, String ofUncounted, Instant now, BudgetProperties properties) {
+            BudgetState present,
+            String ofUncounted,
+            String ofUnreadable,
+            Instant now,
+            BudgetProperties properties) {
         Instant due = successorDue(present, now, properties);
-        boolean current = present.invalidSpec() != null || uncounted.equals(ofUncounted);
+        boolean current =
+                (present.invalidSpec() != null || uncounted.equals(ofUncounted))
+                        && unreadable.equals(ofUnreadable);
         return current ? due : LeaderTask.sooner(due, at.plus(properties.statusRefresh()));
     }
 
@@ -119,6 +130,8 @@ public record Publication(
      * @param alerts that its conditions say
      * @param unmatched names in its list that bring it nothing; empty while that is not known
      * @param uncounted GPUs that nobody is charged for; empty while that is not known
+     * @param unreadable a sentence on objects of its namespaces that cannot be read, empty if there
+     *     are none; nothing while that is not known
      * @param before the status that stands there; its conditions keep their transition times
      */
     public static GpuBudgetStatus document(
@@ -127,6 +140,7 @@ public record Publication(
             Alerts alerts,
             Optional<UnmatchedNamespaces> unmatched,
             Optional<Uncounted> uncounted,
+            Optional<String> unreadable,
             @Nullable GpuBudgetStatus before) {
         BudgetState at = state.at(now);
         Instant asOf = at.asOf();
@@ -152,7 +166,7 @@ public record Publication(
                 remaining.map(GpuTime::minutes).orElse(null),
                 GpuShare.inGpus(at.rate()),
                 at.namespaces().stream().map(NamespaceUse::published).toList(),
-                BudgetConditions.of(at, alerts, unmatched, uncounted, before));
+                BudgetConditions.of(at, alerts, unmatched, uncounted, unreadable, before));
     }
 
     private static CreditEntry credit(Credit credit) {

@@ -55,6 +55,7 @@ class StatusPublisher extends LeaderTask {
     private final BudgetWatch watch;
     private final NamespaceWatch namespaces;
     private final UncountedWatch uncounted;
+    private final UnreadableWatch unreadable;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
     private final DueBudgets due;
@@ -70,6 +71,7 @@ class StatusPublisher extends LeaderTask {
             BudgetWatch watch,
             NamespaceWatch namespaces,
             UncountedWatch uncounted,
+            UnreadableWatch unreadable,
             BudgetProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -79,11 +81,13 @@ class StatusPublisher extends LeaderTask {
         this.watch = watch;
         this.namespaces = namespaces;
         this.uncounted = uncounted;
+        this.unreadable = unreadable;
         this.properties = properties;
         this.due = new DueBudgets(budgets, this::trigger);
         this.pace = new WritePace(MAX_PATIENT, properties.statusSpacing());
         namespaces.listen(this::lookAtAll);
         uncounted.listen(this::lookAtAll);
+        unreadable.listen(this::lookAtAll);
     }
 
     private void lookAtAll() {
@@ -120,6 +124,10 @@ class StatusPublisher extends LeaderTask {
             failing.remove(name);
             return null;
         }
+        if (state.isAhead(now)) {
+            // Our clock was ahead. The state is computed anew once that is noticed.
+            return state.asOf();
+        }
         Instant at = due(state, now);
         if (at == null || at.isAfter(now)) {
             return at;
@@ -151,8 +159,12 @@ class StatusPublisher extends LeaderTask {
         if (last == null || !unmatched(state).equals(last.unmatched())) {
             return now;
         }
-        String of = uncounted.present().map(Uncounted::message).orElse(last.uncounted());
-        return last.successorDue(state, of, now, properties);
+        return last.successorDue(
+                state,
+                uncounted.present().map(Uncounted::message).orElse(last.uncounted()),
+                unreadable.in(state::paysFor).orElse(last.unreadable()),
+                now,
+                properties);
     }
 
     /**
@@ -178,13 +190,17 @@ class StatusPublisher extends LeaderTask {
                         Alerts.at(state, now),
                         unmatched,
                         uncounted.present(),
+                        unreadable.in(state::paysFor),
                         present.published());
         try {
             apply(state.name(), status);
             published.put(
                     state.name(),
                     Publication.of(state, now)
-                            .saying(unmatched, BudgetConditions.uncounted(status)));
+                            .saying(
+                                    unmatched,
+                                    BudgetConditions.message(status, BudgetConditions.UNCOUNTED),
+                                    BudgetConditions.message(status, BudgetConditions.UNREADABLE)));
             failing.remove(state.name());
             return true;
         } catch (KubernetesClientException e) {

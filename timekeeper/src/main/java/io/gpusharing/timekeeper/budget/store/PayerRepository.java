@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget.store;
 import io.gpusharing.budget.GpuBudgetSpec.Fixed;
 import io.gpusharing.budget.RateRule;
 import io.gpusharing.budget.ShareRule.Formula;
+import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Payer;
@@ -33,6 +34,39 @@ public class PayerRepository {
 
     /** A payer of a namespace. */
     public record Paid(String namespace, Payer payer) {}
+
+    /**
+     * A budget as it was seen last.
+     *
+     * @param edited no edit that has been made by then is news
+     */
+    public record Seen(String uid, long generation, Instant edited) {
+
+        public static Seen of(Budget budget) {
+            Instant edited = budget.edited();
+            return new Seen(
+                    budget.uid(), budget.generation(), edited == null ? budget.created() : edited);
+        }
+    }
+
+    /** The budgets, by name, as they were when they were written down last. */
+    public Map<String, Seen> seen() {
+        var seen = new HashMap<String, Seen>();
+        database.sql(
+                        """
+                        select budget, uid, generation, seen_at from budget_terms where cluster = :cluster
+                        order by written_at, seen_at, generation
+                        """)
+                .query((row, number) ->
+                        seen.put(
+                                row.getString("budget"),
+                                new Seen(
+                                        row.getString("uid"),
+                                        row.getLong("generation"),
+                                        Timestamps.instant(row, "seen_at"))))
+                .list();
+        return seen;
+    }
 
     /** The last payer of each namespace, after those before it. */
     public Map<String, Payer> last() {

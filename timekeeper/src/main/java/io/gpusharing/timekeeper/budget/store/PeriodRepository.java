@@ -39,12 +39,15 @@ public class PeriodRepository {
         this.database = database;
     }
 
-    /** The last period that was opened for a budget; its first one is opened now. */
-    public CarryOver latest(Budget budget) {
-        return find(budget.name())
+    /**
+     * The last period that was opened for a budget and has begun; its first one is opened now. One
+     * that a clock has opened too early, because it was ahead, has its turn when it begins.
+     */
+    public CarryOver latest(Budget budget, Instant now) {
+        return find(budget.name(), now)
                 .orElseGet(() -> {
                     open(budget.name(), first(budget));
-                    return find(budget.name()).orElseThrow();
+                    return find(budget.name(), now).orElseThrow();
                 });
     }
 
@@ -90,14 +93,15 @@ public class PeriodRepository {
                 .update();
     }
 
-    private Optional<CarryOver> find(String budget) {
+    private Optional<CarryOver> find(String budget, Instant now) {
         return database.sql(
                         PERIODS
                                 + """
                                 where cluster = :cluster and budget = :budget
-                                order by period_start desc limit 1
+                                order by counted_from > :now::timestamptz, period_start desc limit 1
                                 """)
                 .param("budget", budget)
+                .param("now", now)
                 .query((row, number) -> carryOver(row))
                 .optional();
     }

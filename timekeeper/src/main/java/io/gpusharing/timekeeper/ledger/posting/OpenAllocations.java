@@ -1,6 +1,8 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
+import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Holders;
 import io.gpusharing.timekeeper.ledger.LedgerListener;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -29,6 +31,7 @@ final class OpenAllocations {
     private final Ledger ledger;
     private final RateSource rates;
     private final LedgerListener listener;
+    private final ClusterView view;
     private final int postingSize;
     private final Map<UUID, PodAllocation> committed = new HashMap<>();
     private final Map<String, Set<UUID>> openByBudget = new HashMap<>();
@@ -36,15 +39,22 @@ final class OpenAllocations {
     private final Holders holders = new Holders();
     private Ledger.@Nullable State state;
     private Instant seen = Instant.MIN;
+    private @Nullable Instant reported;
     private @Nullable Instant swept;
 
     /**
      * @param postingSize the rows beyond which a builder is committed before it grows further
      */
-    OpenAllocations(Ledger ledger, RateSource rates, LedgerListener listener, int postingSize) {
+    OpenAllocations(
+            Ledger ledger,
+            RateSource rates,
+            LedgerListener listener,
+            ClusterView view,
+            int postingSize) {
         this.ledger = ledger;
         this.rates = rates;
         this.listener = listener;
+        this.view = view;
         this.postingSize = postingSize;
     }
 
@@ -64,6 +74,7 @@ final class OpenAllocations {
         holders.clear();
         addHolders(all().filter(PodAllocation::isShared));
         seen = read.seenUntil() == null ? read.meteringStart() : read.seenUntil();
+        reported = read.reportedUntil();
         swept = read.sweptUntil();
         listener.restored(open());
         state = read;
@@ -82,6 +93,11 @@ final class OpenAllocations {
     /** When the API server last reported anything. */
     Instant seen() {
         return seen;
+    }
+
+    /** Up to when everything that happened to watched pods was reported; null if nothing was. */
+    @Nullable Instant reported() {
+        return reported;
     }
 
     /** When a sweep last listed all pods; null if none has. */
@@ -208,7 +224,11 @@ final class OpenAllocations {
     /** A new builder that begins with what is committed. */
     PostingBuilder builder() {
         return new PostingBuilder(
-                committed::get, holders, rates, ledger.chargedFrom(Objects.requireNonNull(state)));
+                committed::get,
+                holders,
+                node -> view.node(node).orElse(NodeFacts.UNKNOWN),
+                rates,
+                ledger.chargedFrom(Objects.requireNonNull(state)));
     }
 
     void commit(PostingBuilder builder) {
@@ -229,6 +249,7 @@ final class OpenAllocations {
         posting.changes().forEach(change -> put(change.after()));
         holders.add(posting.holders());
         seen = position.seen() == null ? seen : position.seen();
+        reported = position.reported() == null ? reported : position.reported();
         swept = position.swept() == null ? swept : position.swept();
         listener.posted(posting);
     }

@@ -18,7 +18,7 @@ import io.gpusharing.timekeeper.cluster.PodEvent.Resync;
 import io.gpusharing.timekeeper.cluster.PodEvent.Unlabelled;
 import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
-import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
+import io.gpusharing.timekeeper.ledger.Unwatched;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -29,9 +29,13 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Turns events of pods into allocations that begin and end. */
 final class PodTracker {
+
+    private static final Logger log = LoggerFactory.getLogger(PodTracker.class);
 
     private final OpenAllocations allocations;
     private final SharedClaims claims;
@@ -42,6 +46,9 @@ final class PodTracker {
 
     /** Whether the pods have not been listed yet in our term. */
     private boolean unlisted = true;
+
+    /** Position of the list before which the past is still being reported; null if it is not. */
+    private @Nullable String past;
 
     PodTracker(
             OpenAllocations allocations,
@@ -61,6 +68,7 @@ final class PodTracker {
     /** Our term begins: what we know is old, and what happened meanwhile will be reported. */
     void takeOver() {
         unlisted = true;
+        past = null;
         vanished.clear();
     }
 
@@ -75,9 +83,7 @@ final class PodTracker {
         PostingBuilder builder = allocations.builder();
         var gone = new ArrayList<UUID>();
         var found = new ArrayList<UUID>();
-        String position = null;
-        Instant at = null;
-        Instant swept = null;
+        var progress = new FeedProgress(allocations.reported(), past);
         for (PodEvent event : batch) {
             switch (event) {
                 case Listed listed -> {
@@ -87,9 +93,6 @@ final class PodTracker {
                     }
                     vanished.listed(builder, listed);
                     unlisted = false;
-                    // While resuming, the events up to here are still to come.
-                    position = listed.resuming() ? position : listed.position();
-                    at = listed.at();
                 }
                 case Resync resync -> {
                     for (PodFacts pod : SharedClaims.inOrder(resync.pods())) {
@@ -103,8 +106,8 @@ final class PodTracker {
                         }
                         builder = allocations.relieved(builder);
                     }
-                    vanished.swept(builder, resync, swept == null ? allocations.swept() : swept);
-                    swept = seconds(resync.at());
+                    Instant before = progress.swept();
+                    vanished.swept(builder, resync, before == null ? allocations.swept() : before);
                 }
                 case Updated updated -> observe(builder, updated.pod(), updated.at());
                 case Deleted deleted -> {
@@ -121,26 +124,27 @@ final class PodTracker {
                     hold(builder, pod, AllocationInterval.of(pod, seconds(unlabelled.at())), false);
                     found.add(pod.uid());
                 }
-                case Bookmark bookmark -> {
-                    position = bookmark.position();
-                    at = bookmark.at();
-                }
+                case Bookmark _ -> {}
             }
-            if (event instanceof PodChange change) {
-                position = change.position();
-                at = change.at();
-            }
+            progress.report(event);
             builder = allocations.relieved(builder);
         }
-        // A pod that is awaited was last seen before that, whatever is reported of others; a kill
-        // must not hide it.
-        Instant seen = at == null || vanished.isAnyAwaited() ? null : seconds(at);
-        allocations.commit(builder, new FeedPosition(position, seen, swept));
-        vanished.committed(batch, position, at);
+        allocations.commit(builder, progress.written(vanished.isAnyAwaited()));
+        past = progress.past();
+        vanished.committed(batch, progress.position(), progress.at());
+        progress.unwatched().forEach(PodTracker::warn);
         allocations.release(gone);
         vanished.release(gone);
         // They are there, and the watch will never report their ends.
         vanished.release(found);
+    }
+
+    private static void warn(Unwatched span) {
+        log.atWarn()
+                .addKeyValue("since", span.since())
+                .addKeyValue("until", span.until())
+                .log(
+                        "pods that were bound and removed meanwhile are not charged: the API server has forgotten them");
     }
 
     /** Allocations of pods that memory does not hold, because they are new or had ended before. */
@@ -242,10 +246,9 @@ final class PodTracker {
             return null;
         }
         Weight weight = weights.at(begin.at(), facts);
-        PodAllocation allocation =
-                builder.begin(pod, node, begin, until, held, facts, weight, watched);
+        PodAllocation allocation = builder.begin(pod, node, begin, until, held, weight, watched);
         for (ClaimAllocation allocated : pod.claimed().shared()) {
-            claims.join(builder, allocation, allocated, begin, facts, weight);
+            claims.join(builder, allocation, allocated, begin, weight);
         }
         return allocation;
     }

@@ -41,6 +41,7 @@ public final class PostingBuilder {
 
     private final Function<UUID, @Nullable PodAllocation> committed;
     private final Holders before;
+    private final Function<String, NodeFacts> nodes;
     private final List<Holder> joined = new ArrayList<>();
     private final RateSource rates;
     private final PodCharger charger;
@@ -51,15 +52,18 @@ public final class PostingBuilder {
     /**
      * @param committed the allocations as they are committed
      * @param before who holds allocations, as it is committed
+     * @param nodes what is known of a node
      * @param chargedFrom nothing before is charged
      */
     public PostingBuilder(
             Function<UUID, @Nullable PodAllocation> committed,
             Holders before,
+            Function<String, NodeFacts> nodes,
             RateSource rates,
             Instant chargedFrom) {
         this.committed = committed;
         this.before = before;
+        this.nodes = nodes;
         this.rates = rates;
         this.charger = new PodCharger(rates);
         this.chargedFrom = chargedFrom;
@@ -86,21 +90,15 @@ public final class PostingBuilder {
             Begin begin,
             Instant until,
             BoundShare held,
-            NodeFacts facts,
             Weight weight,
             boolean watched) {
         var identity = new Identity(pod.uid(), pod.namespace(), pod.name(), pod.owner(), node);
-        return begin(identity, begin, until, held, facts, weight, watched, false);
+        return begin(identity, begin, until, held, weight, watched, false);
     }
 
     /** A first pod begins to hold what was allocated to a claim. */
     PodAllocation begin(
-            UUID id,
-            ClaimAllocation allocated,
-            PodAllocation holder,
-            Begin begin,
-            NodeFacts facts,
-            Weight weight) {
+            UUID id, ClaimAllocation allocated, PodAllocation holder, Begin begin, Weight weight) {
         var identity =
                 new Identity(
                         id,
@@ -109,7 +107,7 @@ public final class PostingBuilder {
                         new Owner("ResourceClaim", allocated.claim(), ""),
                         holder.node());
         BoundShare held = PodFacts.limited(allocated.share());
-        return begin(identity, begin, Instant.MAX, held, facts, weight, false, true);
+        return begin(identity, begin, Instant.MAX, held, weight, false, true);
     }
 
     private record Identity(
@@ -120,7 +118,6 @@ public final class PostingBuilder {
             Begin begin,
             Instant until,
             BoundShare held,
-            NodeFacts facts,
             Weight weight,
             boolean watched,
             boolean shared) {
@@ -143,15 +140,30 @@ public final class PostingBuilder {
                         false,
                         null,
                         new Metering(watched, shared, null));
-        for (Payer payer : history(of.namespace(), start)) {
-            if (payer.since().isAfter(start) && !payer.since().isBefore(until)) {
-                break;
+        Payer first = rates.of(of.namespace()).history(start).getFirst();
+        return put(handOn(on(first, allocation), until));
+    }
+
+    /**
+     * Charges an allocation to each payer in whose time it was held, up to the last of them.
+     *
+     * @param until its end: who paid from then on did not for this allocation
+     */
+    private PodAllocation handOn(PodAllocation allocation, Instant until) {
+        PodAllocation present = allocation;
+        Instant posted = allocation.postedUntil();
+        for (Payer payer : rates.of(allocation.namespace()).history(posted)) {
+            if (payer.since().isAfter(posted) && payer.since().isBefore(until)) {
+                present = on(payer, charger.charge(present, payer.since()));
             }
-            allocation = charger.charge(allocation, payer.since());
-            // Nothing was measured yet of an allocation that begins.
-            allocation = on(payer, allocation, allocation.priced(payer.rule(), facts), null);
         }
-        return put(allocation);
+        return present;
+    }
+
+    /** Puts an allocation of which nothing was measured yet on a payer's terms. */
+    private PodAllocation on(Payer payer, PodAllocation allocation) {
+        NodeFacts node = nodes.apply(allocation.node());
+        return on(payer, allocation, allocation.priced(payer.rule(), node), null);
     }
 
     private static PodAllocation on(
@@ -207,7 +219,7 @@ public final class PostingBuilder {
 
     /** The pod was taken for gone, but is there. */
     void reopen(PodAllocation allocation) {
-        put(allocation.reopened());
+        put(resumed(allocation.reopened(), Instant.MAX));
     }
 
     /**
@@ -240,8 +252,7 @@ public final class PostingBuilder {
      */
     public void end(PodAllocation allocation, Ended end, Collection<Entry> posted) {
         Instant to = end.to().isBefore(allocation.from()) ? allocation.from() : end.to();
-        boolean known = to.equals(allocation.until()) && end.estimated() == allocation.estimated();
-        if (known) {
+        if (to.equals(allocation.until()) && end.estimated() == allocation.estimated()) {
             return;
         }
         PodAllocation settled = allocation.reopened();
@@ -250,9 +261,27 @@ public final class PostingBuilder {
             charger.takeBack(allocation.uid(), to, posted);
             settled = settled.posted(to).settled(null);
         } else {
-            settled = charger.charge(settled, to);
+            settled = charger.charge(resumed(settled, to), to);
         }
-        put(settled.ended(to, end.estimated(), end.bound()));
+        boolean further = to.isAfter(allocation.postedUntil());
+        put((further ? settled : putBack(settled)).ended(to, end.estimated(), end.bound()));
+    }
+
+    /**
+     * Hands on an allocation that was posted before, since budgets may have changed while nobody
+     * ran or it was taken for ended. One that is charged by measured use stays where it is: it
+     * would have to be settled first.
+     */
+    private PodAllocation resumed(PodAllocation allocation, Instant until) {
+        return allocation.byUse() ? allocation : handOn(allocation, until);
+    }
+
+    /** Puts an allocation back on the terms of who paid for its last second that is left. */
+    private PodAllocation putBack(PodAllocation allocation) {
+        Instant second = allocation.postedUntil().minusSeconds(1);
+        Instant last = second.isBefore(allocation.from()) ? allocation.from() : second;
+        Payer payer = rates.of(allocation.namespace()).history(last).getFirst();
+        return payer.budget().equals(allocation.budget()) ? allocation : on(payer, allocation);
     }
 
     public Posting posting(FeedPosition position) {
@@ -267,21 +296,5 @@ public final class PostingBuilder {
     private PodAllocation put(PodAllocation allocation) {
         changed.put(allocation.uid(), allocation);
         return allocation;
-    }
-
-    /** Who paid from {@code from} on, oldest first. */
-    private List<Payer> history(String namespace, Instant from) {
-        var history = new ArrayList<Payer>();
-        Payer payer = rates.of(namespace);
-        history.add(payer);
-        while (payer.since().isAfter(from)) {
-            Payer earlier = payer.previous();
-            if (earlier.sameTerms(payer)) {
-                history.removeFirst();
-            }
-            payer = earlier;
-            history.addFirst(payer);
-        }
-        return history;
     }
 }

@@ -67,7 +67,8 @@ public class PostingRound {
         this.rates = rates;
         this.listener = listener;
         this.clock = clock;
-        this.allocations = new OpenAllocations(ledger, rates, listener, properties.postingSize());
+        this.allocations =
+                new OpenAllocations(ledger, rates, listener, view, properties.postingSize());
         var claims = new SharedClaims(allocations);
         var vanished = new VanishedPods(allocations, claims, properties.resumeGrace());
         this.pods = new PodTracker(allocations, claims, vanished, view, grammars, weights);

@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;
@@ -47,7 +46,6 @@ final class SharedClaims {
             PodAllocation pod,
             ClaimAllocation allocated,
             Begin begin,
-            NodeFacts facts,
             Weight weight) {
         UUID id = allocated.id();
         PodAllocation known = allocation(builder, id);
@@ -58,11 +56,11 @@ final class SharedClaims {
             known = allocation(builder, id);
         }
         if (known == null) {
-            builder.begin(id, allocated, pod, begin, facts, weight);
+            builder.begin(id, allocated, pod, begin, weight);
         } else if (pod.from().isBefore(known.from())) {
             // The events of a pod that began earlier came later.
             UUID before = derived(id, pod.uid().toString());
-            PodAllocation earlier = builder.begin(before, allocated, pod, begin, facts, weight);
+            PodAllocation earlier = builder.begin(before, allocated, pod, begin, weight);
             builder.end(earlier, new Ended(begin, known.from(), false, null), List.of());
         }
         builder.join(id, pod.uid());

@@ -60,11 +60,9 @@ final class VanishedPods {
 
         private static final Duration QUIET = Duration.ofSeconds(2);
 
-        /** Positions of one resource grow and can be compared as numbers; others end by time. */
+        /** Positions that cannot be compared as numbers are reached by time. */
         boolean isReachedBy(String reported) {
-            return reported.length() > position.length()
-                    || (reported.length() == position.length()
-                            && reported.compareTo(position) >= 0);
+            return FeedProgress.reaches(reported, position);
         }
 
         CatchUp reportedAt(Instant at) {

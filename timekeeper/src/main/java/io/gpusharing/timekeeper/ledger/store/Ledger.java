@@ -10,6 +10,7 @@ import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.Posting;
 import io.gpusharing.timekeeper.ledger.Posting.FeedPosition;
 import io.gpusharing.timekeeper.ledger.Posting.Read;
+import io.gpusharing.timekeeper.ledger.Unwatched;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -42,12 +43,14 @@ public class Ledger {
      * @param meteringStart when the ledger was opened first
      * @param position how far the pods' feed came; null at the very first start
      * @param seenUntil when the API server last reported anything
+     * @param reportedUntil up to when it has reported everything that happened to pods
      * @param sweptUntil when a sweep last listed all pods; null if none has
      */
     public record State(
             Instant meteringStart,
             @Nullable String position,
             @Nullable Instant seenUntil,
+            @Nullable Instant reportedUntil,
             @Nullable Instant sweptUntil) {}
 
     /** Reads the state; at the very first start metering begins {@code now}. */
@@ -61,12 +64,13 @@ public class Ledger {
                 .update();
         keptSince();
         return database.sql(
-                        "select metering_start, pod_position, seen_until, swept_until from cluster where id = :cluster")
+                        "select metering_start, pod_position, seen_until, reported_until, swept_until from cluster where id = :cluster")
                 .query((row, number) ->
                         new State(
                                 Timestamps.instant(row, "metering_start"),
                                 row.getString("pod_position"),
                                 Timestamps.instantOrNull(row, "seen_until"),
+                                Timestamps.instantOrNull(row, "reported_until"),
                                 Timestamps.instantOrNull(row, "swept_until")))
                 .single();
     }
@@ -232,12 +236,26 @@ public class Ledger {
                         """
                         update cluster set pod_position = coalesce(:position::text, pod_position),
                             seen_until = greatest(seen_until, :seen::timestamptz),
+                            reported_until = coalesce(:reported::timestamptz, reported_until),
                             swept_until = coalesce(:swept::timestamptz, swept_until)
                         where id = :cluster
                         """)
                 .param("position", feed.position())
                 .param("seen", feed.seen())
+                .param("reported", feed.reported())
                 .param("swept", feed.swept())
+                .update();
+        // Two lists in one second begin two spans at once; the longer says all.
+        database.sql(
+                        """
+                        insert into unwatched (cluster, since, until)
+                        select :cluster, since, max(until)
+                        from unnest(:since::timestamptz[], :until::timestamptz[]) as u(since, until) group by since
+                        on conflict (cluster, since) do update set until = greatest(unwatched.until, excluded.until)
+                        """)
+                .rows(feed.unwatched())
+                .instant("since", Unwatched::since)
+                .instant("until", Unwatched::until)
                 .update();
     }
 }

@@ -12,8 +12,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Deletes what belongs to months whose charges were dropped, some thousand rows at a time: pods
- * that had ended, what was corrected, measured, evicted and announced then. Hourly sums stay, and
- * budgets with their terms, periods and grants.
+ * that had ended, what was unwatched, corrected, measured, evicted and announced then. Hourly sums
+ * stay, and budgets with their terms, periods and grants.
  */
 @Component
 class Retention extends LeaderTask {
@@ -26,6 +26,7 @@ class Retention extends LeaderTask {
     private static final List<Expired> OF_DROPPED_MONTHS =
             List.of(
                     new Expired("correction", "charged_from < :before"),
+                    new Expired("unwatched", "until < :before"),
                     // A pod that holds what others hold is known as long as they are.
                     new Expired(
                             "claim_holder",

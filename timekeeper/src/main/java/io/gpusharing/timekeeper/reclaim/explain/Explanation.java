@@ -54,7 +54,9 @@ public record Explanation(
         /** It has a node. */
         Bound,
         /** It has run, and holds nothing any more. */
-        Ended
+        Ended,
+        /** Something in it cannot be read, so that nothing else is known of it. */
+        Unreadable
     }
 
     /**

@@ -105,6 +105,9 @@ final class VictimFilter {
         if (budget == null) {
             return "no budget limits it";
         }
+        if (budget.ahead() != null) {
+            return "its budget was computed by a clock that was ahead, as of " + budget.ahead();
+        }
         if (!budget.isOver()) {
             return "its budget is " + budget.standing().word();
         }

@@ -42,6 +42,13 @@ final class WaiterFilter {
                     Reason.NOMINATED,
                     "the scheduler makes room on " + waiter.nominatedNode());
         }
+        if (budget != null && budget.ahead() != null) {
+            return leave(
+                    waiter,
+                    Reason.CANNOT_JUDGE,
+                    "budget %s was computed by a clock that was ahead, as of %s"
+                            .formatted(budget.name(), budget.ahead()));
+        }
         if (budget != null && budget.isOver()) {
             return leave(
                     waiter,

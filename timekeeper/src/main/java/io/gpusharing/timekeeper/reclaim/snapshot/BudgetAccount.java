@@ -12,13 +12,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param minimumRun how long a pod of it may run before it may be evicted
  * @param paused whether an administrator wants reclaim to leave its pods alone
+ * @param ahead the instant of its standing where that is still to come, so that nobody acts on it;
+ *     else null
  */
 public record BudgetAccount(
         String name,
         Standing standing,
         OnExhausted onExhausted,
         Duration minimumRun,
-        boolean paused) {
+        boolean paused,
+        @Nullable Instant ahead) {
 
     public boolean isOver() {
         return standing instanceof Standing.OverBudget;
@@ -43,6 +46,7 @@ public record BudgetAccount(
                         new Standing.OverBudget(GpuTime.ZERO),
                         onExhausted,
                         minimumRun,
-                        paused);
+                        paused,
+                        ahead);
     }
 }

@@ -73,6 +73,10 @@ public record SchedulingConstraints(
 
     private static boolean holds(NodeSelectorRequirement requirement, Map<String, String> labels) {
         List<String> values = orEmpty(requirement.getValues());
+        // The API server stores no pod with such a requirement, but a manifest may have it.
+        if (requirement.getKey() == null) {
+            return false;
+        }
         String found = labels.get(requirement.getKey());
         return switch (requirement.getOperator()) {
             case "In" -> found != null && values.contains(found);
@@ -81,7 +85,7 @@ public record SchedulingConstraints(
             case "DoesNotExist" -> found == null;
             case "Gt" -> compare(found, values) > 0;
             case "Lt" -> compare(found, values) < 0;
-            default -> false;
+            case null, default -> false;
         };
     }
 

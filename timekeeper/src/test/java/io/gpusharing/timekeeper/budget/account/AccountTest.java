@@ -118,6 +118,30 @@ class AccountTest {
     }
 
     @Test
+    void anAllocationThatBeginsALittleAheadIsWaitedFor() {
+        replay(monday, List.of(), usage, MONDAY);
+        open.opened(running(1_000_000, 5));
+
+        assertThat(state(account, MONDAY).asOf()).isEqualTo(MONDAY.plusSeconds(5));
+        assertThat(state(account, MONDAY).isAhead(MONDAY)).isFalse();
+    }
+
+    @Test
+    void whatAClockThatWasAheadHasPostedIsNotUsedYet() {
+        Instant one = MONDAY.plus(Duration.ofHours(1));
+        usage.use(MONDAY, "180");
+        replay(monday, List.of(), usage, MONDAY);
+        open.opened(running(1_000_000, 10_800));
+
+        BudgetState state = state(account, one);
+
+        assertThat(state.asOf()).isEqualTo(one);
+        assertThat(state.used(one)).isEqualTo(minutes("60"));
+        assertThat(state.remaining(one)).contains(minutes("40"));
+        assertThat(state.exhaustedAt()).isEqualTo(one.plus(Duration.ofMinutes(40)));
+    }
+
+    @Test
     void aGrantThatIsCalledRolloverIsNotCountedTwice() {
         Grant grant =
                 new Grant(
@@ -255,6 +279,7 @@ class AccountTest {
                                 state,
                                 written,
                                 Alerts.at(state, written),
+                                Optional.empty(),
                                 Optional.empty(),
                                 Optional.empty(),
                                 null));

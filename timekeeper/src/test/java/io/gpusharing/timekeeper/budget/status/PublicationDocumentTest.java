@@ -48,7 +48,13 @@ class PublicationDocumentTest {
             @Nullable GpuBudgetStatus before) {
         BudgetState state = state(namespaces, unmeasured, null, at);
         return Publication.document(
-                state, at, Alerts.at(state, at), unmatched, Optional.empty(), before);
+                state,
+                at,
+                Alerts.at(state, at),
+                unmatched,
+                Optional.empty(),
+                Optional.empty(),
+                before);
     }
 
     private static BudgetState state(
@@ -175,7 +181,13 @@ class PublicationDocumentTest {
             @Nullable GpuBudgetStatus before) {
         BudgetState state = state(List.of(), 0, invalidSpec, at);
         return Publication.document(
-                state, at, Alerts.at(state, at), Optional.empty(), uncounted, before);
+                state,
+                at,
+                Alerts.at(state, at),
+                Optional.empty(),
+                uncounted,
+                Optional.empty(),
+                before);
     }
 
     @Test
@@ -209,7 +221,8 @@ class PublicationDocumentTest {
 
         assertThat(condition(after, BudgetConditions.UNCOUNTED))
                 .isEqualTo(condition(before, BudgetConditions.UNCOUNTED));
-        assertThat(BudgetConditions.uncounted(after)).contains("nvidia.com/gpu on 1 node");
+        assertThat(BudgetConditions.message(after, BudgetConditions.UNCOUNTED))
+                .contains("nvidia.com/gpu on 1 node");
     }
 
     @Test
@@ -217,12 +230,51 @@ class PublicationDocumentTest {
         var some = Optional.of(Offered.uncounted(List.of(Offered.node("nvidia.com/gpu", 8))));
 
         assertThat(
-                        BudgetConditions.uncounted(
+                        BudgetConditions.message(
                                 offering(
                                         some,
                                         new InvalidSpec("spec.gpuMinutes", "x", "1200"),
                                         START,
-                                        null)))
+                                        null),
+                                BudgetConditions.UNCOUNTED))
                 .isEmpty();
+    }
+
+    private static Optional<Condition> unreadable(
+            Optional<String> sentence, Instant at, @Nullable GpuBudgetStatus before) {
+        return condition(unread(sentence, at, before), BudgetConditions.UNREADABLE);
+    }
+
+    private static GpuBudgetStatus unread(
+            Optional<String> sentence, Instant at, @Nullable GpuBudgetStatus before) {
+        BudgetState state = state(List.of(), 0, null, at);
+        return Publication.document(
+                state,
+                at,
+                Alerts.at(state, at),
+                Optional.empty(),
+                Optional.empty(),
+                sentence,
+                before);
+    }
+
+    @Test
+    void objectsThatCannotBeReadAreReportedWhileThereAreAny() {
+        assertThat(unreadable(Optional.of("1 object cannot be read"), START, null))
+                .get()
+                .extracting(Condition::status, Condition::reason, Condition::message)
+                .containsExactly("True", "Unreadable", "1 object cannot be read");
+        assertThat(unreadable(Optional.of(""), START, null)).isEmpty();
+    }
+
+    @Test
+    void theConditionOfUnreadableObjectsHoldsUntilANewLeaderHasLooked() {
+        GpuBudgetStatus before = unread(Optional.of("1 object cannot be read"), START, null);
+        Instant later = START.plusSeconds(60);
+
+        assertThat(unreadable(Optional.empty(), later, before))
+                .isPresent()
+                .isEqualTo(condition(before, BudgetConditions.UNREADABLE));
+        assertThat(unreadable(Optional.of(""), later, before)).isEmpty();
     }
 }

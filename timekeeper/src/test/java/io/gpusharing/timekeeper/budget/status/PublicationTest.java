@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PublicationTest {
@@ -172,17 +173,27 @@ class PublicationTest {
     @Test
     void uncountedGpusAreWrittenNoMoreOftenThanUseEvenWhereNothingIsUsed() {
         Publication silent = Publication.of(holding(0), START);
-        Publication published = silent.saying(Optional.empty(), "nvidia.com/gpu on 1 node");
+        Publication published = silent.saying(Optional.empty(), "nvidia.com/gpu on 1 node", "");
 
-        assertThat(silent.successorDue(holding(0), "", START, PROPERTIES)).isNull();
-        assertThat(silent.successorDue(holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
-                .isEqualTo(START.plusSeconds(30));
-        assertThat(
-                        published.successorDue(
-                                holding(0), "nvidia.com/gpu on 1 node", START, PROPERTIES))
-                .isNull();
-        assertThat(published.successorDue(holding(0), "", START, PROPERTIES))
-                .as("over")
-                .isEqualTo(START.plusSeconds(30));
+        assertThat(due(silent, "", "")).isNull();
+        assertThat(due(silent, "nvidia.com/gpu on 1 node", "")).isEqualTo(START.plusSeconds(30));
+        assertThat(due(published, "nvidia.com/gpu on 1 node", "")).isNull();
+        assertThat(due(published, "", "")).as("over").isEqualTo(START.plusSeconds(30));
+    }
+
+    private static @Nullable Instant due(
+            Publication published, String ofUncounted, String ofUnreadable) {
+        return published.successorDue(holding(0), ofUncounted, ofUnreadable, START, PROPERTIES);
+    }
+
+    @Test
+    void whateverATenantStoresItsBudgetIsWrittenNoMoreOftenThanOneThatIsUsed() {
+        Publication silent = Publication.of(holding(0), START);
+        Publication published = silent.saying(Optional.empty(), "", "1 object cannot be read");
+
+        assertThat(due(silent, "", "1 object cannot be read")).isEqualTo(START.plusSeconds(30));
+        assertThat(due(published, "", "1 object cannot be read")).isNull();
+        assertThat(due(published, "", "2 objects cannot be read")).isEqualTo(START.plusSeconds(30));
+        assertThat(due(published, "", "")).as("over").isEqualTo(START.plusSeconds(30));
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
 import io.gpusharing.timekeeper.ledger.Entry;
@@ -132,7 +133,12 @@ class CorrectionsTest {
             ledger.pass(Duration.ofMinutes(200));
             PodAllocation allocation = ledger.allocation(pod);
             var builder =
-                    new PostingBuilder(uid -> allocation, new Holders(), ledger.budgets(), TEN);
+                    new PostingBuilder(
+                            uid -> allocation,
+                            new Holders(),
+                            node -> NodeFacts.UNKNOWN,
+                            ledger.budgets(),
+                            TEN);
             builder.end(allocation, new Ended(TEN, end, false), rows.entriesBeyond(pod.uid(), end));
             drawnUp = builder.posting(FeedPosition.NOTHING);
         }

@@ -118,6 +118,77 @@ class PayersTest {
     }
 
     @Test
+    void aPodThatEndedAfterItsNamespaceMovedWhileTheTimekeeperWasDownIsPaidByEachForItsTime() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(AN_HOUR);
+        Instant moved = ledger.clock.instant().plus(Duration.ofMinutes(10));
+        ledger.writtenMeanwhile(
+                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved),
+                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        ledger.changedMeanwhile(pod.finishedAt(moved.plus(Duration.ofMinutes(5))));
+        ledger.clock.pass(Duration.ofMinutes(20));
+
+        ledger.wake();
+        ledger.listed();
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(70), "b", minutes(5)));
+        assertThat(ledger.allocation(pod).budget()).isEqualTo("b");
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** Its row went on to name the budget that had paid last, and got it all back. */
+    @Test
+    void aPodThatTurnsOutToHaveEndedBeforeItsNamespaceMovedNamesWhoPaidThen() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(AN_HOUR);
+        ledger.exist(monthly("b", ledger.clock.instant(), "6000", "team-a").fixed(50, 15));
+        ledger.pass(Duration.ofMinutes(5));
+
+        ledger.removed(pod.finishedAt(TEN.plus(Duration.ofMinutes(59))));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(59)));
+        assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
+        assertThat(ledger.allocation(pod).rate()).isEqualTo(1_000_000);
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void aPodThatEndsInTheSecondInWhichItsNamespaceMovesIsOfWhoHadItUntilThen() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(AN_HOUR);
+        Instant moved = ledger.clock.instant();
+        ledger.exist(monthly("b", moved, "6000", "team-a"));
+        ledger.pass(Duration.ofMinutes(5));
+
+        ledger.removed(pod.finishedAt(moved));
+
+        assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void aPodThatWasTakenForGoneWhenItsNamespaceMovedIsPaidByEachForItsTime() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(30));
+        ledger.vanished(pod);
+        ledger.listedAnew();
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.exist(monthly("b", ledger.clock.instant(), "6000", "team-a"));
+        ledger.pass(Duration.ofMinutes(10));
+
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(10));
+        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(40), "b", minutes(20)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
     void aBudgetThatWasMadeAnewWhileTheTimekeeperWasDownPaysOn() {
         Pods pod = gpu(TEN);
         ledger.onUpdate(pod);
@@ -131,6 +202,89 @@ class PayersTest {
         ledger.removed(pod.finishedAt(ledger.clock.instant()));
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(80)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /**
+     * It was charged to nobody from the edit before: the API server stamps no edit that only takes
+     * items away, and its stamp was believed to be of this one.
+     */
+    @Test
+    void aNamespaceThatIsOnlyTakenAwayIsPaidForUntilThatIsSeen() {
+        ledger.onUpdate(gpu(TEN));
+        ledger.pass(Duration.ofMinutes(10));
+        Instant edited = ledger.clock.instant();
+        ledger.exist(monthly("a", TEN, "7000", "team-a").ofGeneration(2).writtenAt(edited));
+        ledger.pass(Duration.ofMinutes(20));
+
+        ledger.exist(monthly("a", TEN, "7000", "team-x").ofGeneration(3).writtenAt(edited));
+        ledger.pass(AN_HOUR);
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(30), Payer.NOBODY, minutes(30)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** Its heir was charged from its own creation on, although it had not got the namespace. */
+    @Test
+    void whatTheTimekeeperSawBeforeItWasKilledDatesNothingThatHappenedAfterwards() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(10));
+        Instant written = ledger.clock.instant();
+        var heir = monthly("b", written, "6000", "team-a");
+        ledger.exist(monthly("a", TEN, "7000", "team-a").ofGeneration(2).writtenAt(written), heir);
+        ledger.pass(Duration.ofMinutes(30));
+        Instant moved = ledger.clock.instant().plus(Duration.ofMinutes(10));
+        ledger.writtenMeanwhile(
+                monthly("a", TEN, "7000", "team-x").ofGeneration(3).writtenAt(moved), heir);
+        ledger.clock.pass(Duration.ofMinutes(20));
+
+        ledger.wake();
+        ledger.listed();
+        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(50), "b", minutes(10)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void aBudgetThatIsDeletedWhileTheTimekeeperIsDownPaysUntilTheNextStart() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(10));
+        var heir = monthly("b", ledger.clock.instant(), "6000", "team-a");
+        ledger.exist(monthly("a", TEN, "6000", "team-a"), heir);
+        ledger.pass(Duration.ofMinutes(20));
+        ledger.writtenMeanwhile(heir);
+        ledger.clock.pass(Duration.ofMinutes(20));
+
+        ledger.wake();
+        ledger.listed();
+        ledger.clock.pass(Duration.ofMinutes(5));
+        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(50), "b", minutes(5)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** The budget that gains a namespace may be written before the one that gives it away. */
+    @Test
+    void aMoveByTwoEditsWhileTheTimekeeperWasDownHoldsFromTheSecond() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(10));
+        Instant gained = ledger.clock.instant().plus(Duration.ofMinutes(5));
+        Instant given = gained.plus(Duration.ofMinutes(1));
+        ledger.writtenMeanwhile(
+                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(given),
+                monthly("b", gained, "6000", "team-a"));
+        ledger.clock.pass(Duration.ofMinutes(20));
+
+        ledger.wake();
+        ledger.listed();
+        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(16), "b", minutes(14)));
         assertThat(ledger.differences()).isEmpty();
     }
 }

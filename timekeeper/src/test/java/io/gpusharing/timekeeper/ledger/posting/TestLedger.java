@@ -266,6 +266,11 @@ public final class TestLedger {
         present.remove(pod.uid());
     }
 
+    /** A pod has changed and no timekeeper observed it. */
+    public void changedMeanwhile(Pods pod) {
+        present.put(pod.uid(), pod);
+    }
+
     /** What a sweep over all pods finds: these, which do not carry our label. */
     public void sweepFinds(Pods... pods) {
         sweepFindsBesideUnread(Set.of(), pods);

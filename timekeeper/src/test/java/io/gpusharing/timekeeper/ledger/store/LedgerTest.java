@@ -59,10 +59,10 @@ class LedgerTest {
                         List.of(),
                         List.of(),
                         List.of(),
-                        new FeedPosition("42", TEN, TEN)));
+                        new FeedPosition("42", TEN, TEN, TEN, List.of())));
 
         assertThat(ledger.open(TEN.plusSeconds(9)))
-                .isEqualTo(new Ledger.State(TEN, "42", TEN, TEN));
+                .isEqualTo(new Ledger.State(TEN, "42", TEN, TEN, TEN));
         assertThat(ledger.openAllocations()).containsExactly(allocation);
     }
 

@@ -106,6 +106,7 @@ class RetentionTest {
                     """
                     insert into usage_counter values ('test', gen_random_uuid(), gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into usage_counter values ('test', '%2$s', gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
+                    insert into unwatched values ('test', '%1$s', '%1$s');
                     insert into usage_unattributed values ('test', 'node-1', gen_random_uuid(), 'GPU-1', 1, '%1$s');
                     insert into memory_eviction values ('test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
                     insert into memory_excess values ('test', gen_random_uuid(), 'team-a', 'n', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
@@ -128,6 +129,7 @@ class RetentionTest {
 
         assertThat(rows("usage_counter")).isEqualTo(3);
         assertThat(rows("usage_unattributed")).isOne();
+        assertThat(rows("unwatched")).isOne();
         assertThat(rows("budget_notification where kind = 'Exhausted'")).isOne();
         assertThat(rows("eviction_plan")).isOne();
         assertThat(rows("eviction_victim")).isOne();

@@ -184,6 +184,15 @@ class PlannerTest {
         }
 
         @Test
+        void forAWaiterWhoseBudgetWasComputedByAClockThatWasAhead() {
+            Cluster cluster =
+                    full().ahead("team-b", NOON.plusSeconds(7_200))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            assertThat(reason(cluster.decide())).isEqualTo(Reason.CANNOT_JUDGE);
+        }
+
+        @Test
         void forAWaiterWhoseConstraintsCannotBeEvaluated() {
             Cluster cluster =
                     full().waits(
@@ -387,6 +396,17 @@ class PlannerTest {
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
             assertThat(spared(cluster.decide())).containsOnly("reclaim is paused for its budget");
+        }
+
+        @Test
+        void podsOfBudgetsThatWereComputedByAClockThatWasAhead() {
+            Cluster cluster =
+                    full().ahead("team-a", NOON.plusSeconds(7_200))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            assertThat(spared(cluster.decide()))
+                    .containsOnly(
+                            "its budget was computed by a clock that was ahead, as of 2026-03-02T14:00:00Z");
         }
 
         @Test

@@ -62,6 +62,12 @@ class SchedulingConstraintsTest {
         assertThat(constraints.admit(node(false))).isEqualTo(admitted);
     }
 
+    @ParameterizedTest
+    @CsvSource({"gpu,", ", Exists", ","})
+    void aRequirementThatIsNoneMatchesNothing(String key, String operator) {
+        assertThat(requiring(key, operator).admit(node(false))).isFalse();
+    }
+
     @Test
     void oneTermIsEnoughAndATermWithoutRequirementsMatchesNothing() {
         var wrong = new NodeSelectorRequirement("gpu", "In", List.of("h100"));

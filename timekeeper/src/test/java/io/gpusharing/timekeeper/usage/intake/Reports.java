@@ -29,7 +29,6 @@ public final class Reports {
             new UsageProperties(
                     org.springframework.util.unit.DataSize.ofKilobytes(64),
                     org.springframework.util.unit.DataSize.ofKilobytes(64),
-                    org.springframework.util.unit.DataSize.ofMegabytes(16),
                     Duration.ofSeconds(10),
                     12,
                     5_000,

@@ -1,0 +1,66 @@
+package io.gpusharing.scheduler.cluster;
+
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.Rounds;
+import io.gpusharing.scheduler.rounds.Parts;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Looks whether the API server still speaks to each of our watches. Where one has stalled, pods are
+ * placed by what was known before: that a pod has gone is not seen, nor that a node has come. So
+ * the part {@code watching} fails. Readiness does not depend on it: while the API server is away
+ * all replicas hear nothing, and one that knows what was is better than none.
+ */
+@Component
+final class WatchSilence {
+
+    /** The API server speaks every minute, and a watch that broke is begun anew within seconds. */
+    private static final Duration ALARM = Duration.ofMinutes(5);
+
+    private final ClusterWatch cluster;
+    private final Clock clock;
+    private final Rounds watching;
+
+    WatchSilence(ClusterWatch cluster, Parts parts, MeterRegistry metrics, Clock clock) {
+        this.cluster = cluster;
+        this.clock = clock;
+        this.watching = parts.part("watching");
+        for (ObjectInformer<?> informer : cluster.informers()) {
+            Gauge.builder("gpusharing.watch.silent", informer, it -> silence(it).toSeconds())
+                    .tag("kind", informer.plural())
+                    .baseUnit("seconds")
+                    .description(
+                            "Since when a watch has heard nothing of the API server, which speaks"
+                                    + " every minute; more than a few of them is an alert")
+                    .register(metrics);
+        }
+    }
+
+    /** Often, lest a word is taken for a later one. */
+    @Scheduled(fixedDelay = 10_000)
+    void look() {
+        watching.run(this::lookAtAll);
+    }
+
+    private void lookAtAll() {
+        List<String> silent =
+                cluster.informers().stream()
+                        .filter(it -> silence(it).compareTo(ALARM) > 0)
+                        .map(ObjectInformer::plural)
+                        .toList();
+        if (!silent.isEmpty()) {
+            throw new IllegalStateException(
+                    "The API server has said nothing of %s for five minutes".formatted(silent));
+        }
+    }
+
+    private Duration silence(ObjectInformer<?> informer) {
+        return informer.silence(clock.instant());
+    }
+}

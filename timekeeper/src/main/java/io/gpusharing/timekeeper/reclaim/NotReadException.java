@@ -1,0 +1,9 @@
+package io.gpusharing.timekeeper.reclaim;
+
+/** The pod that somebody asks about, or its manifest, cannot be read; the message says why. */
+public class NotReadException extends RuntimeException {
+
+    NotReadException(String why) {
+        super(why);
+    }
+}
