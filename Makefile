@@ -89,7 +89,7 @@ workflows: prerequisites .run/built ## Workflows of Argo's own controller on one
 	@tools/build workflow-controller
 	@tools/e2e workflows
 
-chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go; four minutes
+chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go and budgets move; six minutes
 	@tools/e2e chaos
 
 poison: prerequisites .run/built ## Two thousand objects that a reader may stumble over, and pods of others among them; ten minutes
@@ -98,6 +98,7 @@ poison: prerequisites .run/built ## Two thousand objects that a reader may stumb
 soak: prerequisites ## Bills, placements and fractions under load among hundreds of kills, each held against what really was, and simulations with many seeds; hours
 	@tools/build
 	@benchmarks/soak/run
+	@benchmarks/soak/payers
 	@benchmarks/soak/placement
 	@benchmarks/soak/fractions
 	@benchmarks/soak/mps

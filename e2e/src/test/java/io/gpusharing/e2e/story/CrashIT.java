@@ -10,9 +10,9 @@ import io.gpusharing.e2e.cluster.AuditBills;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.story.Crashes.Target;
 import io.gpusharing.recount.Bill;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +50,7 @@ class CrashIT {
     private static final Duration LONGEST_WAIT =
             Duration.ofSeconds(Integer.getInteger("crash.wait", 15));
     private static final int TEAMS = 4;
+    private static final Duration BETWEEN = Duration.ofMillis(300);
 
     /**
      * An end is reported a moment after it has happened: what all GPUs could have used in three
@@ -61,7 +61,7 @@ class CrashIT {
     private static final long[] THRESHOLDS = {80, 95, 100};
 
     private static TestCluster cluster;
-    private static Installation installation;
+    private static Crashes crashes;
     private static Ledger ledger;
 
     private final SplittableRandom random = new SplittableRandom(SEED);
@@ -70,21 +70,16 @@ class CrashIT {
     private int waited;
     private int refused;
     private int eventsWritten;
-    private int restarts;
     private int unseen;
-
-    private enum Target {
-        TIMEKEEPER,
-        DATABASE,
-        BOTH
-    }
 
     @BeforeAll
     static void start() {
         System.out.printf("crash.seed=%d crash.rounds=%d crash.kills=%d%n", SEED, ROUNDS, KILLS);
         cluster = TestCluster.start(Repository.root().resolve(".run/crash"));
-        installation = Installation.on(cluster, Map.of("GPUSHARING_BUDGETS_STATUSREFRESH", "5s"));
+        var installation =
+                Installation.on(cluster, Map.of("GPUSHARING_BUDGETS_STATUSREFRESH", "5s"));
         ledger = Ledger.of(cluster, installation);
+        crashes = new Crashes(cluster, installation, ledger);
     }
 
     @AfterAll
@@ -128,15 +123,17 @@ class CrashIT {
     }
 
     private void killUnderLoad(List<String> teams) throws InterruptedException {
-        try (var load = new PodLoad(cluster.client(), teams, random.split(), LONGEST_WAIT)) {
+        try (var load =
+                new PodLoad(cluster.client(), teams, random.split(), BETWEEN, LONGEST_WAIT)) {
             load.start();
             for (int kill = 0; kill < KILLS; kill++) {
                 TimeUnit.MILLISECONDS.sleep(random.nextInt(200, LONGEST_PAUSE));
-                Target target = Target.values()[random.nextInt(Target.values().length)];
-                kill(target);
+                Target target = Target.any(random);
+                crashes.kill(target);
+                crashes.restartIfEnded();
                 killed.merge(target, 1, Integer::sum);
             }
-            awaitTimekeeper();
+            crashes.awaitTimekeeper();
             assertThat(load.created()).as("pods came").isPositive();
             pods += load.created();
             waited += load.placed();
@@ -144,77 +141,14 @@ class CrashIT {
         }
     }
 
-    /** Whatever it is doing: serving, starting, or starting the database again. */
-    private void kill(Target target) {
-        if (target != Target.TIMEKEEPER) {
-            installation.database().kill();
-        }
-        if (target != Target.DATABASE) {
-            installation.timekeeper().program().kill();
-        }
-        restartIfEnded();
-    }
-
-    /** As kubelet does, also when it ended by itself. */
-    private void restartIfEnded() {
-        installation.database().restartIfEnded();
-        if (!installation.timekeeper().program().runs()) {
-            installation.timekeeper().restart();
-            restarts++;
-        }
-    }
-
-    private void awaitTimekeeper() {
-        await("the timekeeper is back")
-                .atMost(Duration.ofMinutes(2))
-                .pollInterval(Duration.ofMillis(200))
-                .until(() -> {
-                    restartIfEnded();
-                    return installation.timekeeper().ready();
-                });
-    }
-
     private void theBillIsRight() {
-        await("every end is in the ledger")
-                .atMost(Duration.ofSeconds(90))
-                .ignoreExceptions()
-                .until(() -> noPods() && ledger.open() == 0);
-        Set<String> estimated = ledger.estimatedPods();
-        List<Ledger.Difference> differences =
-                ledger.differences().stream()
-                        // It came and went, or went, while nobody watched: see below.
-                        .filter(it -> !(historyWasLost() && it.ledger() == 0))
-                        .filter(it -> !estimated.contains(it.pod()))
-                        .toList();
-        assertThat(differences).as("crash.seed=%d", SEED).isEmpty();
-        if (!historyWasLost()) {
-            assertThat(estimated).as("every final object was seen").isEmpty();
+        crashes.awaitAllEnds();
+        assertThat(crashes.differences()).as("crash.seed=%d", SEED).isEmpty();
+        if (!crashes.historyWasLost()) {
+            assertThat(ledger.estimatedPods()).as("every final object was seen").isEmpty();
         }
         unseen = ledger.differences().size();
         assertThat(ledger.chargedToNobody()).as("every team has a budget").isZero();
-    }
-
-    /**
-     * An API server keeps the last 75 seconds of changes at least; a timekeeper that took longer to
-     * come back, on a busy machine, must estimate, and says so.
-     */
-    private static boolean historyWasLost() {
-        try {
-            return Files.readString(cluster.dir().resolve("logs/timekeeper.log"))
-                    .contains("too old resource version");
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static boolean noPods() {
-        return cluster.client()
-                .pods()
-                .inAnyNamespace()
-                .withLabel("gpusharing.io/metered", "true")
-                .list()
-                .getItems()
-                .isEmpty();
     }
 
     /** The recount and the budgets decide which Events are due, not the timekeeper. */
@@ -225,7 +159,7 @@ class CrashIT {
                                 Collectors.groupingBy(
                                         Bill::namespace,
                                         Collectors.summingLong(AuditBills::amount)));
-        if (historyWasLost()) {
+        if (crashes.historyWasLost()) {
             used = ledger.chargesByNamespace();
         }
         for (String team : teams) {
@@ -237,7 +171,7 @@ class CrashIT {
                                     .as("crash.seed=%d %s", SEED, team)
                                     .doesNotHaveDuplicates()
                                     .containsAll(expected));
-            if (!historyWasLost()) {
+            if (!crashes.historyWasLost()) {
                 assertThat(due(team, used.getOrDefault(team, 0L) + HINDSIGHT))
                         .as("no Event says what was never true, crash.seed=%d %s", SEED, team)
                         .containsAll(events(team));
@@ -299,7 +233,7 @@ class CrashIT {
         result.put("rounds", round);
         result.put("kills", killed.values().stream().mapToInt(Integer::intValue).sum());
         killed.forEach((target, count) -> result.put("killed" + target, count));
-        result.put("timekeeperStarts", restarts);
+        result.put("timekeeperStarts", crashes.restarts());
         result.put("podsAndJobsCreated", pods);
         result.put("podsThatWaited", waited);
         result.put("requestsRefused", refused);
@@ -308,7 +242,7 @@ class CrashIT {
         result.put("microGpuSeconds", ledger.total());
         result.put("differencesOfPodsThatWereSeen", 0);
         result.put("podsWhoseEndWasNotSeen", unseen);
-        result.put("historyLost", historyWasLost());
+        result.put("historyLost", crashes.historyWasLost());
         result.put("eventsWrittenOnce", eventsWritten);
         result.put("seconds", Duration.between(begun, Instant.now()).toSeconds());
         System.out.println(result);

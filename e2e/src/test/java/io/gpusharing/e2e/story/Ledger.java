@@ -216,6 +216,12 @@ public final class Ledger {
         return number("select coalesce(sum(amount), 0) from pod_charge");
     }
 
+    /** Whether it is written down that a budget pays for something. */
+    boolean knows(String budget) {
+        return number("select count(*) from namespace_payer where budget = '%s'".formatted(budget))
+                > 0;
+    }
+
     /** Micro-GPU-seconds that no budget pays for. */
     long chargedToNobody() {
         return number(
@@ -256,11 +262,11 @@ public final class Ledger {
                 });
     }
 
-    private interface Reader<T> {
+    interface Reader<T> {
         T read(ResultSet rows) throws SQLException;
     }
 
-    private <T> T query(String sql, Reader<T> reader) {
+    <T> T query(String sql, Reader<T> reader) {
         try (Connection connection = connect();
                 Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery(sql)) {

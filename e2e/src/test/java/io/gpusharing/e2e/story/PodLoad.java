@@ -22,7 +22,6 @@ import java.util.stream.Collectors;
  */
 final class PodLoad implements AutoCloseable {
 
-    private static final Duration BETWEEN = Duration.ofMillis(300);
     private static final int MAX_AT_ONCE = 14;
 
     /** Every second pod waits at least as long for its node. */
@@ -38,6 +37,7 @@ final class PodLoad implements AutoCloseable {
     private final Deque<Running> running = new ArrayDeque<>();
     private final PriorityQueue<Waiting> waiting =
             new PriorityQueue<>(Comparator.comparing(Waiting::until));
+    private final Duration between;
     private final Duration longestWait;
     private volatile boolean open = true;
     private final AtomicInteger created = new AtomicInteger();
@@ -50,16 +50,19 @@ final class PodLoad implements AutoCloseable {
     private record Waiting(Running pod, Instant until) {}
 
     /**
+     * @param between from one pod to the next
      * @param longestWait most pods wait for their node, none longer than that
      */
     PodLoad(
             KubernetesClient client,
             List<String> namespaces,
             RandomGenerator random,
+            Duration between,
             Duration longestWait) {
         this.client = client;
         this.namespaces = List.copyOf(namespaces);
         this.random = random;
+        this.between = between;
         this.longestWait = longestWait;
     }
 
@@ -106,7 +109,7 @@ final class PodLoad implements AutoCloseable {
         try {
             while (open) {
                 tryStep();
-                TimeUnit.NANOSECONDS.sleep(BETWEEN.toNanos());
+                TimeUnit.NANOSECONDS.sleep(between.toNanos());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -200,7 +203,7 @@ final class PodLoad implements AutoCloseable {
                 .formatted(namespace, seconds, core);
     }
 
-    private static String pod(String namespace, String name, int core, boolean waits) {
+    static String pod(String namespace, String name, int core, boolean waits) {
         return """
         apiVersion: v1
         kind: Pod
