@@ -47,6 +47,9 @@ public final class Names {
     /** Set to {@code true} by an administrator on a pod or namespace: reclaim leaves it alone. */
     public static final String DO_NOT_RECLAIM_ANNOTATION = PREFIX + "do-not-reclaim";
 
+    /** On pods: when their budget is used up, or was. */
+    public static final String EXHAUSTED_AT_ANNOTATION = PREFIX + "budget-exhausted-at";
+
     /** Name of the injected native sidecar; users may use it too, so it proves nothing. */
     public static final String SIDECAR_CONTAINER = "gpusharing-sidecar";
 

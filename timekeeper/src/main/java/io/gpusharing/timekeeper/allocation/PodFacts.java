@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param owner what created it; null for a bare pod
  * @param claimed what it holds by resource claims, beside what it asks for in its limits
- * @param annotations only those of ours and those that say which physical GPUs it holds
+ * @param annotations only those that are read here
  */
 public record PodFacts(
         UUID uid,

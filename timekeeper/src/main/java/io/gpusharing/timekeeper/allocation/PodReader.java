@@ -49,6 +49,13 @@ public final class PodReader {
     /** Reasons of {@code DisruptionTarget} that mean a lost node. */
     private static final Set<String> LOST = Set.of("DeletionByTaintManager", "DeletionByPodGC");
 
+    /** Annotations that somebody here reads. */
+    private static final Set<String> READ =
+            Set.of(Names.DO_NOT_RECLAIM_ANNOTATION, Names.EXHAUSTED_AT_ANNOTATION);
+
+    /** No name in Kubernetes is longer. */
+    private static final int MAX_NAME = 253;
+
     private final Predicate<String> gpuResource;
     private final Function<Pod, Claimed> claims;
 
@@ -98,15 +105,15 @@ public final class PodReader {
                 lifecycle(pod, request));
     }
 
-    private static @Nullable Owner owner(ObjectMeta meta) {
+    private @Nullable Owner owner(ObjectMeta meta) {
         return meta.getOwnerReferences().stream()
                 .filter(reference -> Boolean.TRUE.equals(reference.getController()))
                 .findFirst()
                 .map(it ->
                         new Owner(
-                                storable(it.getKind()),
-                                storable(it.getName()),
-                                storable(it.getUid())))
+                                names.intern(inShort(it.getKind())),
+                                inShort(it.getName()),
+                                inShort(it.getUid())))
                 .orElse(null);
     }
 
@@ -117,24 +124,32 @@ public final class PodReader {
         return text.replace('\0', '\uFFFD');
     }
 
-    private Map<String, String> annotations(ObjectMeta meta) {
+    /**
+     * What is kept of a pod for its life. A real name is no longer; a tenant's may be a megabyte.
+     */
+    private static String inShort(String text) {
+        return text.length() <= MAX_NAME
+                ? storable(text)
+                : storable(text.substring(0, MAX_NAME)).replaceAll("\\p{Cs}", "\uFFFD");
+    }
+
+    private static Map<String, String> annotations(ObjectMeta meta) {
         var kept = new HashMap<String, String>();
-        Objects.requireNonNullElse(meta.getAnnotations(), Map.<String, String>of())
-                .forEach((key, value) -> {
-                    if (key.startsWith(Names.PREFIX)
-                            || key.startsWith("tencent.com/")
-                            || key.startsWith("hami.io/")) {
-                        kept.put(names.intern(key), value);
-                    }
-                });
+        for (String key : READ) {
+            String value = meta.getAnnotations() == null ? null : meta.getAnnotations().get(key);
+            if (value != null) {
+                kept.put(key, inShort(value));
+            }
+        }
         return kept;
     }
 
     private Placement placement(Pod pod) {
         PodSpec spec = pod.getSpec();
+        String nominated = pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName();
         return new Placement(
                 spec.getNodeName() == null ? null : names.intern(spec.getNodeName()),
-                pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName(),
+                nominated == null ? null : inShort(nominated),
                 spec.getPriority() == null ? 0 : spec.getPriority(),
                 !spec.getSchedulingGates().isEmpty(),
                 unschedulableSince(pod.getStatus()));

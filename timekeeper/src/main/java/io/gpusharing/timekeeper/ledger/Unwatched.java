@@ -21,7 +21,8 @@ public record Unwatched(Instant since, Instant until) {
     /** What it means, in a sentence. */
     @JsonProperty
     public String note() {
-        return "Pods that were bound and removed between %s and %s are not charged: the API server had forgotten them when it was asked"
+        return ("If pods were bound and removed between %s and %s, they are not charged: the API server"
+                        + " had forgotten them when it was asked")
                 .formatted(since, until);
     }
 }

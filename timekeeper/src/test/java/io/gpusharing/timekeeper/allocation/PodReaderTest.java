@@ -3,6 +3,8 @@ package io.gpusharing.timekeeper.allocation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.gpusharing.Names;
 import io.gpusharing.timekeeper.cluster.LeanObjects;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,41 @@ class PodReaderTest {
         Instant scheduled = read("1", status).lifecycle().scheduled();
 
         assertThat(String.valueOf(scheduled)).contains(time);
+    }
+
+    /** A tenant may make hundreds of such pods, and each is known for as long as it is there. */
+    @Test
+    void littleIsKeptOfAPodHoweverMuchItSays() {
+        String much = "x".repeat(250_000);
+        Pod pod =
+                new PodBuilder()
+                        .withNewMetadata()
+                        .withUid("4dd3c0a2-4b0e-4c54-8e5c-2a3a2f0a5a11")
+                        .withNamespace("team-a")
+                        .withName("loud")
+                        .withCreationTimestamp("2026-03-01T10:00:00Z")
+                        .addToAnnotations("tencent.com/note", much)
+                        .addToAnnotations(Names.REQUEST_ANNOTATION, much)
+                        .addToAnnotations(Names.DO_NOT_RECLAIM_ANNOTATION, much)
+                        .addNewOwnerReference()
+                        .withController(true)
+                        .withKind(much)
+                        .withName("\uD83D\uDCA9".repeat(200))
+                        .withUid(much)
+                        .endOwnerReference()
+                        .endMetadata()
+                        .withNewSpec()
+                        .endSpec()
+                        .withNewStatus()
+                        .withNominatedNodeName(much)
+                        .endStatus()
+                        .build();
+
+        PodFacts facts = new PodReader(name -> true).read(pod);
+
+        assertThat(facts.annotations()).containsOnlyKeys(Names.DO_NOT_RECLAIM_ANNOTATION);
+        assertThat(facts.owner()).isNotNull();
+        assertThat(facts.toString()).hasSizeLessThan(3_000).doesNotContainPattern("\\p{Cs}");
     }
 
     @Test

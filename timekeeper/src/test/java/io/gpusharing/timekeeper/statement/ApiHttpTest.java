@@ -987,8 +987,8 @@ class ApiHttpTest {
 
         assertThat(json(statement.formatted("06")).at("/unwatched/0/note").asString())
                 .isEqualTo(
-                        "Pods that were bound and removed between 2026-03-01T10:05:00Z and 2026-03-01T10:06:00Z"
-                                + " are not charged: the API server had forgotten them when it was asked");
+                        "If pods were bound and removed between 2026-03-01T10:05:00Z and 2026-03-01T10:06:00Z,"
+                                + " they are not charged: the API server had forgotten them when it was asked");
         assertThat(json(statement.formatted("05")).has("unwatched")).isFalse();
         assertThat(json("admin", "/api/v1/reconcile").at("/unwatched/0/until").asString())
                 .isEqualTo("2026-03-01T10:06:00Z");

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 record PodAnnotation(PodFacts pod, @Nullable Instant end) {
 
     /** Value: an instant in whole seconds, RFC 3339 in UTC. */
-    static final String ANNOTATION = Names.PREFIX + "budget-exhausted-at";
+    static final String ANNOTATION = Names.EXHAUSTED_AT_ANNOTATION;
 
     /** A mark that is no further from the truth is left alone, while the end is ahead. */
     static final Duration TOLERANCE = Duration.ofSeconds(30);
