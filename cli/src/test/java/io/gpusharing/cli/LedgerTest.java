@@ -143,7 +143,7 @@ class LedgerTest {
 
         api.passesOn(TEAM_A + "statement", 200, statement.formatted(span + "," + span), "");
         assertThat(shell.run("statement").err())
-                .isEqualTo("Pods are not charged (-o json names 1 more spans)\n");
+                .isEqualTo("Pods are not charged (and 1 more in -o json)\n");
         assertThat(shell.run("statement", "-o", "json").out())
                 .contains("\"until\" : \"2026-11-20T11:00:00Z\"");
     }

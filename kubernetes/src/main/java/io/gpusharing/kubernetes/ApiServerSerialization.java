@@ -2,11 +2,13 @@ package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ListMeta;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.InputStream;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.DeserializationFeature;
@@ -35,6 +37,8 @@ public final class ApiServerSerialization extends KubernetesSerialization {
      *
      * @param each is handed each object; nothing of it is kept here
      * @return the list's own metadata
+     * @throws JacksonException if an object is not of this kind
+     * @throws KubernetesClientException if it is no list, which is not an empty one
      */
     <T extends HasMetadata> ListMeta forEach(InputStream list, Class<T> kind, Consumer<T> each) {
         // What follows an object is the next one, which may be long in coming.
@@ -44,6 +48,7 @@ public final class ApiServerSerialization extends KubernetesSerialization {
                         .without(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
         ObjectReader objects = reader.forType(kind);
         var metadata = new ListMeta();
+        boolean items = false;
         try (JsonParser parser = reader.createParser(list)) {
             parser.nextToken();
             while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
@@ -55,10 +60,14 @@ public final class ApiServerSerialization extends KubernetesSerialization {
                     while (parser.nextToken() != JsonToken.END_ARRAY) {
                         each.accept(objects.readValue(parser));
                     }
+                    items = true;
                 } else {
                     parser.skipChildren();
                 }
             }
+        }
+        if (!items || metadata.getResourceVersion() == null) {
+            throw new KubernetesClientException("The API server's answer is no list");
         }
         return metadata;
     }

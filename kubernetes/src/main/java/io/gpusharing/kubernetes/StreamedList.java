@@ -14,6 +14,7 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DatabindException;
 
 /**
  * A list of objects of all namespaces, read one object after the other while the answer comes in.
@@ -46,16 +48,17 @@ public final class StreamedList<T extends HasMetadata> {
     private StreamedList(
             KubernetesClient client, Class<T> kind, Map<String, String> query, Duration patience) {
         this.client = client;
-        this.serialization =
-                client.getKubernetesSerialization() instanceof ApiServerSerialization ours
-                        ? ours
-                        : ApiServerJson.serialization();
+        this.serialization = (ApiServerSerialization) client.getKubernetesSerialization();
         this.kind = kind;
         this.query = query;
         this.patience = patience;
     }
 
-    /** All objects of a kind. */
+    /**
+     * All objects of a kind.
+     *
+     * @param client one that reads by {@link ApiServerJson}
+     */
     public static <T extends HasMetadata> StreamedList<T> of(
             KubernetesClient client, Class<T> kind) {
         return new StreamedList<>(
@@ -119,6 +122,9 @@ public final class StreamedList<T extends HasMetadata> {
         HttpRequest request = request(next);
         try (InputStream body = answer(request)) {
             return serialization.forEach(body, kind, each::accept);
+        } catch (DatabindException e) {
+            // Of a kind that is not what it was: no outage, and there the next time too.
+            throw e;
         } catch (IOException | JacksonException e) {
             throw new KubernetesClientException(
                     "The list of %s ended early: %s"
@@ -150,21 +156,36 @@ public final class StreamedList<T extends HasMetadata> {
     }
 
     private InputStream answer(HttpRequest request) throws IOException {
+        CompletableFuture<HttpResponse<InputStream>> coming =
+                client.getHttpClient().sendAsync(request, InputStream.class);
         try {
             HttpResponse<InputStream> response =
-                    client.getHttpClient()
-                            .sendAsync(request, InputStream.class)
-                            .get(patience.toMillis(), TimeUnit.MILLISECONDS);
+                    coming.get(patience.toMillis(), TimeUnit.MILLISECONDS);
             if (!response.isSuccessful()) {
                 throw refused(response);
             }
             return response.body();
         } catch (InterruptedException e) {
+            giveUp(coming);
             Thread.currentThread().interrupt();
             throw new InterruptedIOException();
         } catch (ExecutionException | TimeoutException e) {
+            giveUp(coming);
             throw new IOException(e);
         }
+    }
+
+    /** Nobody reads an answer that comes after all. */
+    private static void giveUp(CompletableFuture<HttpResponse<InputStream>> coming) {
+        var _ =
+                coming.thenAccept(response -> {
+                    try {
+                        response.body().close();
+                    } catch (IOException e) {
+                        log.debug("closed already", e);
+                    }
+                });
+        coming.cancel(true);
     }
 
     private KubernetesClientException refused(HttpResponse<InputStream> response)

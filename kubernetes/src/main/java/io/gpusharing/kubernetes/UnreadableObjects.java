@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
@@ -23,12 +24,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Readers take different things from an object, and it is unreadable while one of them fails on
  * it. What a reader has noted it alone takes back: when it reads the object, or says that it has
  * gone. A reader that looks at an object now and then may never hear of either: its note lapses ten
- * minutes after it has failed last. At most {@value #MOST} objects are remembered: a tenant may
- * make tens of thousands.
+ * minutes after it has failed last. At most {@value #MOST} objects are remembered, and of one
+ * namespace {@value #MOST_OF_ONE}: a tenant may make tens of thousands, and hides nobody else's.
  */
 public final class UnreadableObjects {
 
     private static final int MOST = 1_000;
+
+    private static final int MOST_OF_ONE = 100;
 
     /** Longer than the pause between two looks at an object that somebody needs. */
     private static final Duration LAPSE = Duration.ofMinutes(10);
@@ -51,7 +54,7 @@ public final class UnreadableObjects {
     private final boolean follows;
 
     /**
-     * @param onFirst is told each object once, by the thread that has failed to read it
+     * @param onFirst is told each object when it becomes unreadable, by the thread that has failed
      */
     public UnreadableObjects(Consumer<Unreadable> onFirst) {
         this(onFirst, Clock.systemUTC());
@@ -146,7 +149,7 @@ public final class UnreadableObjects {
 
     private void note(Key key, Unreadable object) {
         boolean known = notes.containsKey(key);
-        if (known || notes.size() < MOST) {
+        if (known || hasRoom(key)) {
             var note = new Note(object, follows ? Instant.MAX : clock.instant().plus(LAPSE));
             notes.compute(
                     key,
@@ -160,6 +163,15 @@ public final class UnreadableObjects {
                 onFirst.accept(object);
             }
         }
+    }
+
+    private boolean hasRoom(Key key) {
+        return notes.size() < MOST
+                && notes.keySet().stream()
+                                .filter(it -> Objects.equals(it.namespace(), key.namespace()))
+                                .limit(MOST_OF_ONE)
+                                .count()
+                        < MOST_OF_ONE;
     }
 
     private void dropAll(BiPredicate<UnreadableObjects, Note> over) {

@@ -26,6 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.JacksonException;
 
 @Timeout(30)
 class StreamedListTest {
@@ -116,7 +119,7 @@ class StreamedListTest {
                     write(body, "{'items': [" + pod("first"));
                     body.flush();
                     if (seen.await(20, TimeUnit.SECONDS)) {
-                        write(body, "," + pod("second") + "], 'metadata': {}}");
+                        write(body, "," + pod("second") + "], 'metadata': {'resourceVersion': '1'}}");
                     }
                 };
         StreamedList.of(client, Pod.class)
@@ -132,10 +135,31 @@ class StreamedListTest {
         answer =
                 (exchange, body) -> {
                     exchange.sendResponseHeaders(200, 0);
-                    write(body, "{'items': []}");
+                    write(body, "{'items': [], 'metadata': {'resourceVersion': '1'}}");
                 };
         StreamedList.of(client, PodDisruptionBudget.class).forEach(it -> {});
         assertThat(asked).containsExactly("/apis/policy/v1/poddisruptionbudgets?limit=250");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "[]", "{}", "{'kind': 'Status'}", "{'items': null}", "{'items': []}"})
+    void whatIsNoListIsNotAnEmptyOne(String other) {
+        answer =
+                (exchange, body) -> {
+                    exchange.sendResponseHeaders(200, 0);
+                    write(body, other);
+                };
+        assertThatThrownBy(this::list).isInstanceOf(KubernetesClientException.class);
+    }
+
+    @Test
+    void anObjectOfAnotherShapeIsNoOutage() {
+        answer =
+                (exchange, body) -> {
+                    exchange.sendResponseHeaders(200, 0);
+                    write(body, "{'items': [{'metadata': []}], 'metadata': {}}");
+                };
+        assertThatThrownBy(this::list).isInstanceOf(JacksonException.class);
     }
 
     @Test

@@ -116,11 +116,17 @@ class UnreadableObjectsTest {
     }
 
     @Test
-    void thousandsOfThemFillNeitherMemoryNorLog() {
+    void thousandsOfThemFillNeitherMemoryNorLogAndHideNobodyElses() {
         for (int n = 0; n < 3_000; n++) {
             objects.read(pod("pod-" + n), UnreadableObjectsTest::fail);
         }
+        assertThat(objects.present()).hasSize(100);
 
+        for (int n = 0; n < 3_000; n++) {
+            Pod ofMany = pod("pod");
+            ofMany.getMetadata().setNamespace("lab-" + n);
+            objects.read(ofMany, UnreadableObjectsTest::fail);
+        }
         assertThat(objects.present()).hasSize(1_000);
         assertThat(told).hasSize(1_000);
     }

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  */
 public record Console(PrintWriter out, PrintWriter err, boolean colours) {
 
-    private static final Pattern CONTROL = Pattern.compile("[\\x00-\\x1F\\x7F-\\x9F&&[^\\n]]");
+    private static final Pattern CONTROL = Pattern.compile("[\\p{Cntrl}\\x80-\\x9F\\p{Cf}&&[^\\n]]");
 
     /** Says something that is the answer. */
     public void say(String text) {
@@ -28,7 +28,8 @@ public record Console(PrintWriter out, PrintWriter err, boolean colours) {
 
     /**
      * Names of owners and some other texts are what a tenant wrote: a control character in them
-     * could clear an administrator's terminal, or have it show what nobody has said.
+     * could clear an administrator's terminal, or, as those that turn the direction of writing,
+     * have it show what nobody has said.
      */
     static String visible(String text) {
         return CONTROL.matcher(text).replaceAll("\uFFFD");

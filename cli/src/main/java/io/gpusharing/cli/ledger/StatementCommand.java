@@ -62,7 +62,7 @@ public final class StatementCommand implements Runnable {
                     statement.unwatched().getFirst().note()
                             + (others == 0
                                     ? ""
-                                    : " (-o json names %d more spans)".formatted(others)));
+                                    : " (and %d more in -o json)".formatted(others)));
         }
     }
 

@@ -41,7 +41,7 @@ class LiveClusterTest {
     }
 
     private Answer answer(Request request) {
-        String found = objects.get(request.uri().toString());
+        String found = objects.get(request.uri().toString().replace("&limit=250", ""));
         return found == null ? Answer.status(404, "") : Answer.ok(found);
     }
 
@@ -57,7 +57,7 @@ class LiveClusterTest {
                             """
                                     .formatted(phase));
         }
-        return "{\"apiVersion\": \"v1\", \"kind\": \"PodList\", \"items\": [%s]}".formatted(items);
+        return Answer.list(items.toString()).body();
     }
 
     private void node(String name, String bound, String nominated) {

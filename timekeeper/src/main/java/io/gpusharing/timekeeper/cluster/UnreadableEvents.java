@@ -18,17 +18,19 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
  * Writes an Event about each object that cannot be read, with what is wrong with it. A tenant may
- * make thousands of them a minute: two a second are written, and none is queued. An object that
- * goes before its turn needs no Event.
+ * make thousands of them a minute: two a second are written, of all namespaces in turn, and none is
+ * queued. An object that goes before its turn needs no Event.
  */
 @Component
 class UnreadableEvents extends LeaderTask {
@@ -37,11 +39,14 @@ class UnreadableEvents extends LeaderTask {
     private static final Duration EVERY = Duration.ofSeconds(10);
     private static final int MOST = 20;
 
+    /** The API server keeps an Event for an hour by default; while it does, nothing is written. */
+    private static final Duration AGAIN = Duration.ofMinutes(30);
+
     private final UnreadableObjects objects;
     private final Events events;
 
-    /** UIDs of those that are there still. */
-    private final Set<String> told = new HashSet<>();
+    /** When those that are there still were told, by UID. */
+    private final Map<String, Instant> told = new HashMap<>();
 
     UnreadableEvents(
             KubernetesClient client,
@@ -61,16 +66,28 @@ class UnreadableEvents extends LeaderTask {
     @Override
     protected Instant work(Instant now) {
         Collection<Unreadable> present = objects.present();
-        told.retainAll(present.stream().map(Unreadable::uid).collect(toSet()));
-        List<Unreadable> untold =
-                present.stream().filter(it -> !told.contains(it.uid())).limit(MOST).toList();
-        for (Unreadable object : untold) {
+        told.keySet().retainAll(present.stream().map(Unreadable::uid).collect(toSet()));
+        told.values().removeIf(at -> !now.isBefore(at.plus(AGAIN)));
+        for (Unreadable object : next(present)) {
             if (leads()) {
                 tell(object, now);
-                told.add(object.uid());
+                told.put(object.uid(), now);
             }
         }
         return now.plus(EVERY);
+    }
+
+    /** Of each namespace one, then of each the second. */
+    private List<Unreadable> next(Collection<Unreadable> present) {
+        Map<String, Integer> turns = new HashMap<>();
+        IdentityHashMap<Unreadable, Integer> turn = new IdentityHashMap<>();
+        present.stream()
+                .filter(it -> !told.containsKey(it.uid()))
+                .forEach(it -> turn.put(it, turns.merge(it.namespace(), 1, Integer::sum)));
+        return turn.keySet().stream()
+                .sorted(Comparator.comparing(turn::get))
+                .limit(MOST)
+                .toList();
     }
 
     private void tell(Unreadable object, Instant now) {

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.NodeFacts;
@@ -199,6 +200,7 @@ class UsageApiHttpTest {
         @Bean(destroyMethod = "close")
         KubernetesClient kubernetesClient() {
             return new KubernetesClientBuilder()
+                    .withKubernetesSerialization(ApiServerJson.serialization())
                     .withConfig(
                             new ConfigBuilder()
                                     .withAutoConfigure(false)
@@ -429,6 +431,7 @@ class UsageApiHttpTest {
         JsonNode quoted = JSON.readTree(answer.body());
         assertThat(quoted.path("kind").asString()).isEqualTo("Quote");
         assertThat(quoted.at("/metadata/name").asString()).isEqualTo("would");
+        assertThat(quoted.at("/spec/manifest/kind").asString()).isEqualTo("Pod");
         assertThat(quoted.at("/spec/for").asString()).isEqualTo("3h");
         assertThat(quoted.at("/status/summary").asString())
                 .isEqualTo(
@@ -469,6 +472,13 @@ class UsageApiHttpTest {
                         spec.replace("\"would\"", "\"would\", \"namespace\": \"team-b\"")),
                 400,
                 "metadata.namespace is team-b, and the question is about team-a");
+        isStatus(
+                post(
+                        "ada",
+                        API + "/namespaces/team-a/quotes",
+                        spec.replace("\"would\"", "\"" + "a".repeat(5_000) + "\"")),
+                413,
+                "metadata of a question has 4 KiB at most");
         isStatus(
                 post("ada", API + "/namespaces/team-a/quotes", " ".repeat(200_000) + spec),
                 413,

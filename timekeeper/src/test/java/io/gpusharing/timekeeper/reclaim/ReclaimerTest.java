@@ -218,18 +218,18 @@ class ReclaimerTest {
         api.answer(
                 "/nodes",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"allocatable":
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"allocatable":
                   {"tencent.com/vcuda-core": "100", "tencent.com/vcuda-memory": "60", "cpu": "16", "pods": "110"}}}]}
                 """);
         api.answer(
                 "/namespaces",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "team-a"}}, {"metadata": {"name": "team-b"}}]}
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "team-a"}}, {"metadata": {"name": "team-b"}}]}
                 """);
         api.answer(
                 "/pods",
                 """
-                {"metadata": {}, "items": [ %s
+                {"metadata": {"resourceVersion": "1"}, "items": [ %s
                   {"metadata": {"name": "old", "namespace": "team-a", "uid": "%s", "creationTimestamp": "2026-03-02T09:40:00Z", %s
                     "labels": {"gpusharing.io/metered": "true"},
                     "annotations": {"tencent.com/predicate-gpu-idx-0": "0"}},
@@ -322,7 +322,7 @@ class ReclaimerTest {
         api.answer(
                 "/nodes",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"},
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "gpu-1"},
                   "status": {"allocatable": {"tencent.com/vcuda-core": "100", "cpu": "--"}}}]}
                 """);
 
@@ -337,7 +337,7 @@ class ReclaimerTest {
         api.answer(
                 "/gpunodes",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"},
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "gpu-1"},
                   "status": {"gpus": [{"uuid": "GPU-0", "memoryMiB": 15360, "mode": "Idle"}]}}]}
                 """);
 
@@ -353,7 +353,7 @@ class ReclaimerTest {
         api.answer(
                 "/gpureservations",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "odd"}}]}
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "odd"}}]}
                 """);
 
         amongTwoTeams(plans).work(TEN);
@@ -370,7 +370,7 @@ class ReclaimerTest {
         api.answer(
                 "/gpunodes",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"gpus":
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "gpu-1"}, "status": {"gpus":
                   [{"uuid": "GPU-0", "memoryMiB": 15360, "health": "%s", "mode": "Idle"}]}}]}
                 """
                         .formatted(health));
@@ -431,7 +431,7 @@ class ReclaimerTest {
         api.answer(
                 "/gpureservations",
                 """
-                {"metadata": {}, "items": [{"metadata": {"name": "bound-by-now"}, "spec": {
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "bound-by-now"}, "spec": {
                   "pod": {"namespace": "team-c", "name": "x", "uid": "bound-by-now"}, "priority": 5, "madeBy": "Later",
                   "node": "gpu-1", "gpus": [{"uuid": "GPU-0", "core": 100, "memoryMiB": 0, "whole": true}], "until": "2100-01-01T00:00:00Z"}}]}
                 """);

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.PeriodRule.Unit;
+import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -215,6 +216,7 @@ class ApiHttpTest {
         @Bean(destroyMethod = "close")
         KubernetesClient kubernetesClient() {
             return new KubernetesClientBuilder()
+                    .withKubernetesSerialization(ApiServerJson.serialization())
                     .withConfig(
                             new ConfigBuilder()
                                     .withMasterUrl(api.url())

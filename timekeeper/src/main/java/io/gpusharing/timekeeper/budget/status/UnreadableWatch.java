@@ -41,7 +41,7 @@ class UnreadableWatch extends LeaderTask {
 
     /**
      * A sentence on those in some namespaces, empty if there are none; nothing until this replica
-     * has looked in this term. It quotes no object: more people may see a budget than its
+     * has looked in this term. It names one object and quotes nothing of it: more people may see a budget than its
      * namespaces.
      */
     Optional<String> in(Predicate<String> namespaces) {
