@@ -1,26 +1,61 @@
 package io.gpusharing.scheduler.cluster;
 
+import static java.util.Objects.requireNonNullElse;
+
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonIncludeProperties;
+import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodAffinity;
+import io.fabric8.kubernetes.api.model.PodAntiAffinity;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.TopologySpreadConstraint;
 import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetSpec;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ApiServerJson;
+import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
+import io.gpusharing.placement.PlacementAnnotation;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.util.StdConverter;
 
 /**
- * Pods without what nobody here reads, which is most of them: tens of thousands are remembered.
- * This client makes no pods, and what it changes of one it names in a patch.
+ * Pods and PodDisruptionBudgets without what nobody here reads, which is most of them: tens of
+ * thousands are remembered, and each may say a megabyte and a half. This client makes none, and
+ * what it changes of a pod it names in a patch.
  */
 public final class LeanObjects {
+
+    /** Labels of a pod, or pods of a budget: several times as many as anybody needs. */
+    private static final int MOST = 100;
+
+    /** As long as names of objects are at most. */
+    private static final int LONGEST = 253;
+
+    private static final Set<String> ANNOTATIONS =
+            Set.of(
+                    PlacementAnnotation.KEY,
+                    Names.STRATEGY_ANNOTATION,
+                    Names.SAME_GPU_ANNOTATION,
+                    Names.MPS_ANNOTATION,
+                    Names.BUDGET_ANNOTATION);
 
     private LeanObjects() {}
 
@@ -28,14 +63,22 @@ public final class LeanObjects {
     public static KubernetesSerialization serialization() {
         JsonMapper.Builder mapper = ApiServerJson.mapper();
         lean(mapper);
+        mapper.addMixIn(Pod.class, OfPod.class)
+                .addMixIn(PodDisruptionBudget.class, OfBudget.class)
+                .addMixIn(PodDisruptionBudgetSpec.class, OfBudgetSpec.class)
+                .addMixIn(PodDisruptionBudgetStatus.class, OfBudgetStatus.class);
         return ApiServerJson.serialization(mapper.build());
     }
 
-    /** Lets a mapper pass over the rest. */
+    /** Lets a mapper pass over the rest of a pod; its labels and annotations stay as they are. */
     public static void lean(JsonMapper.Builder mapper) {
         mapper.addMixIn(ObjectMeta.class, OfMetadata.class)
                 .addMixIn(OwnerReference.class, OfOwner.class)
                 .addMixIn(PodSpec.class, OfSpec.class)
+                .addMixIn(PodAffinity.class, OfAnyPods.class)
+                .addMixIn(PodAntiAffinity.class, OfAnyPods.class)
+                .addMixIn(Affinity.class, OfAffinity.class)
+                .addMixIn(TopologySpreadConstraint.class, OfSpread.class)
                 .addMixIn(PodStatus.class, OfStatus.class)
                 .addMixIn(PodCondition.class, OfCondition.class)
                 .addMixIn(Container.class, OfContainer.class);
@@ -63,6 +106,20 @@ public final class LeanObjects {
     })
     private interface OfSpec {}
 
+    /** Which nodes a pod may run on is the business of those who ask us about some of them. */
+    @JsonIncludeProperties({"podAffinity", "podAntiAffinity"})
+    private interface OfAffinity {}
+
+    /** Whether a pod's place depends on others is read; on which others is not. */
+    @JsonIgnoreProperties({
+        "preferredDuringSchedulingIgnoredDuringExecution",
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    })
+    private interface OfAnyPods {}
+
+    @JsonIncludeProperties("maxSkew")
+    private interface OfSpread {}
+
     @JsonIncludeProperties({"phase", "startTime", "conditions"})
     private interface OfStatus {}
 
@@ -74,5 +131,111 @@ public final class LeanObjects {
 
         @JsonDeserialize(using = SharedMemoryMounts.class)
         void setVolumeMounts(List<VolumeMount> mounts);
+    }
+
+    interface OfPod {
+
+        @JsonDeserialize(converter = PodMetadata.class)
+        void setMetadata(ObjectMeta metadata);
+    }
+
+    static final class PodMetadata extends StdConverter<ObjectMeta, ObjectMeta> {
+
+        @Override
+        public ObjectMeta convert(ObjectMeta metadata) {
+            metadata.setFinalizers(List.of());
+            metadata.setOwnerReferences(
+                    requireNonNullElse(
+                                    metadata.getOwnerReferences(), List.<OwnerReference>of())
+                            .stream()
+                            .filter(it -> Boolean.TRUE.equals(it.getController()))
+                            .filter(it -> it.getUid() != null && it.getUid().length() <= LONGEST)
+                            .toList());
+            metadata.setAnnotations(only(ANNOTATIONS, metadata.getAnnotations()));
+            // What is lost is the protection that its own namespace may give the pod: whether a
+            // PodDisruptionBudget selects it, and whether it goes with its gang alone. To spare it
+            // instead would let anybody spare himself by his labels.
+            if (metadata.getLabels() != null && metadata.getLabels().size() > MOST) {
+                metadata.setLabels(only(Set.of(Names.METERED_LABEL), metadata.getLabels()));
+            }
+            return metadata;
+        }
+
+        private static Map<String, String> only(
+                Set<String> keys, @Nullable Map<String, String> all) {
+            var kept = new HashMap<String, String>();
+            if (all != null) {
+                keys.stream()
+                        .filter(all::containsKey)
+                        .forEach(key -> kept.put(key, all.get(key)));
+            }
+            return kept;
+        }
+    }
+
+    interface OfBudget {
+
+        @JsonDeserialize(converter = Identity.class)
+        void setMetadata(ObjectMeta metadata);
+    }
+
+    static final class Identity extends StdConverter<ObjectMeta, ObjectMeta> {
+
+        @Override
+        public ObjectMeta convert(ObjectMeta metadata) {
+            return identity(metadata);
+        }
+    }
+
+    /** Who an object is and which version it is, and nothing else. */
+    static ObjectMeta identity(ObjectMeta metadata) {
+        ObjectMeta kept =
+                new ObjectMetaBuilder()
+                        .withUid(metadata.getUid())
+                        .withNamespace(metadata.getNamespace())
+                        .withName(metadata.getName())
+                        .withResourceVersion(metadata.getResourceVersion())
+                        .build();
+        // An empty map or list of each would be more than what is kept.
+        kept.setAnnotations(null);
+        kept.setLabels(null);
+        kept.setFinalizers(null);
+        kept.setOwnerReferences(null);
+        kept.setManagedFields(null);
+        kept.setAdditionalProperties(null);
+        return kept;
+    }
+
+    @JsonIncludeProperties("selector")
+    interface OfBudgetSpec {
+
+        @JsonDeserialize(converter = Selector.class)
+        void setSelector(LabelSelector selector);
+    }
+
+    static final class Selector extends StdConverter<LabelSelector, @Nullable LabelSelector> {
+
+        @Override
+        public @Nullable LabelSelector convert(LabelSelector selector) {
+            return LabelMatch.bounded(selector);
+        }
+    }
+
+    @JsonIncludeProperties({"disruptionsAllowed", "disruptedPods"})
+    interface OfBudgetStatus {
+
+        @JsonDeserialize(converter = Disrupted.class)
+        void setDisruptedPods(Map<String, String> pods);
+    }
+
+    static final class Disrupted extends StdConverter<Map<String, String>, Map<String, String>> {
+
+        /** Of a pod that is not here it is counted once more that it goes. */
+        @Override
+        public Map<String, String> convert(Map<String, String> pods) {
+            return pods.size() <= MOST && pods.keySet().stream().allMatch(it -> it.length() <= LONGEST)
+                    ? pods
+                    : Map.of();
+        }
     }
 }

@@ -1,7 +1,5 @@
 package io.gpusharing.scheduler.cluster;
 
-import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
@@ -135,22 +133,7 @@ final class PodWatch {
      * now; of those that are remembered only who they are is looked at, and which version it is.
      */
     private static void strip(Pod pod) {
-        ObjectMeta metadata = pod.getMetadata();
-        ObjectMeta kept =
-                new ObjectMetaBuilder()
-                        .withUid(metadata.getUid())
-                        .withNamespace(metadata.getNamespace())
-                        .withName(metadata.getName())
-                        .withResourceVersion(metadata.getResourceVersion())
-                        .build();
-        // An empty map or list of each would be more than what is kept.
-        kept.setAnnotations(null);
-        kept.setLabels(null);
-        kept.setFinalizers(null);
-        kept.setOwnerReferences(null);
-        kept.setManagedFields(null);
-        kept.setAdditionalProperties(null);
-        pod.setMetadata(kept);
+        pod.setMetadata(LeanObjects.identity(pod.getMetadata()));
         pod.setSpec(null);
         pod.setStatus(null);
         pod.setAdditionalProperties(null);

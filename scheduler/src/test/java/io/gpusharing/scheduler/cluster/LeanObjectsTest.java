@@ -1,8 +1,16 @@
 package io.gpusharing.scheduler.cluster;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.gpusharing.kubernetes.LabelMatch;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class LeanObjectsTest {
@@ -28,5 +36,105 @@ class LeanObjectsTest {
         assertThat(pods.getItems())
                 .extracting(pod -> pod.getMetadata().getName())
                 .containsExactly("one", "two");
+    }
+
+    private static String many(int times, String each) {
+        return IntStream.range(0, times)
+                .mapToObj(i -> each.replace("%d", String.valueOf(i)))
+                .collect(joining(","));
+    }
+
+    private static <T> T read(Class<T> kind, String json) {
+        return LeanObjects.serialization().unmarshal(json, kind);
+    }
+
+    @Test
+    void whatAPodSaysOfItsPlaceIsNotKept() {
+        Pod pod =
+                read(
+                        Pod.class,
+                        """
+                        {"spec": {
+                          "topologySpreadConstraints": [{"labelSelector": {"matchExpressions": [{"values": [%1$s]}]}}],
+                          "affinity": {
+                            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+                              {"nodeSelectorTerms": [{"matchExpressions": [{"values": [%1$s]}]}]}},
+                            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+                              {"labelSelector": {"matchExpressions": [{"values": [%1$s]}]}}]}}}}
+                        """
+                                .formatted(many(10_000, "\"v%d\"")));
+
+        assertThat(pod.toString()).hasSizeLessThan(5_000);
+        assertThat(pod.getSpec().getTopologySpreadConstraints()).hasSize(1);
+        assertThat(pod.getSpec().getAffinity().getPodAffinity()).isNull();
+        assertThat(pod.getSpec().getAffinity().getPodAntiAffinity()).isNotNull();
+    }
+
+    @Test
+    void whatNobodyReadsOfAPodsMetadataIsNotKept() {
+        ObjectMeta metadata =
+                read(
+                                Pod.class,
+                                """
+                                {"metadata": {"name": "p", "uid": "u",
+                                  "labels": {"gpusharing.io/metered": "true", %s},
+                                  "annotations": {"gpusharing.io/budget": "team-a", %s},
+                                  "finalizers": [%s],
+                                  "ownerReferences": [{"kind": "Job", "uid": "j", "controller": true}, %s]}}
+                                """
+                                        .formatted(
+                                                many(10_000, "\"l%d\": \"\""),
+                                                many(10_000, "\"a%d\": \"\""),
+                                                many(10_000, "\"f/%d\""),
+                                                many(10_000, "{\"uid\": \"%d\"}")))
+                        .getMetadata();
+
+        assertThat(metadata.toString()).hasSizeLessThan(2_000);
+        assertThat(metadata.getUid()).isEqualTo("u");
+        assertThat(metadata.getLabels()).containsOnlyKeys("gpusharing.io/metered");
+        assertThat(metadata.getAnnotations()).containsOnly(entry("gpusharing.io/budget", "team-a"));
+        assertThat(metadata.getOwnerReferences()).extracting("uid").containsExactly("j");
+    }
+
+    @Test
+    void aPodWithAsManyLabelsAsUsualKeepsThem() {
+        Pod pod = read(Pod.class, "{\"metadata\": {\"labels\": {\"app\": \"web\", \"x\": \"\"}}}");
+
+        assertThat(pod.getMetadata().getLabels()).containsOnlyKeys("app", "x");
+    }
+
+    @Test
+    void aDisruptionBudgetsEndlessSelectorIsNotKeptAndGuardsAll() {
+        PodDisruptionBudget budget =
+                read(
+                        PodDisruptionBudget.class,
+                        """
+                        {"metadata": {"name": "b", "namespace": "lab", "uid": "u", "annotations": {%1$s}, "labels": {%1$s}},
+                         "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": [%2$s]}]}},
+                         "status": {"disruptionsAllowed": 1, "disruptedPods": {%1$s}}}
+                        """
+                                .formatted(
+                                        many(10_000, "\"k%d\": \"\""), many(10_000, "\"v%d\"")));
+
+        assertThat(budget.toString()).hasSizeLessThan(2_000);
+        assertThat(budget.getMetadata().getUid()).isEqualTo("u");
+        assertThat(LabelMatch.matches(budget.getSpec().getSelector(), Map.of())).isTrue();
+        assertThat(budget.getStatus().getDisruptionsAllowed()).isEqualTo(1);
+    }
+
+    @Test
+    void aDisruptionBudgetIsReadAsItIs() {
+        PodDisruptionBudget budget =
+                read(
+                        PodDisruptionBudget.class,
+                        """
+                        {"metadata": {"name": "b"},
+                         "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}},
+                         "status": {"disruptedPods": {"p": "2026-11-26T12:00:00Z"}}}
+                        """);
+
+        assertThat(LabelMatch.matches(budget.getSpec().getSelector(), Map.of("app", "a"))).isTrue();
+        assertThat(LabelMatch.matches(budget.getSpec().getSelector(), Map.of())).isFalse();
+        assertThat(budget.getStatus().getDisruptedPods()).containsOnlyKeys("p");
     }
 }

@@ -20,6 +20,7 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +82,7 @@ final class CapacityReader {
     PodAsk ask(Pod pod) {
         PodRequest request = request(pod.getSpec());
         return new PodAsk(
-                requests(pod.getSpec(), request),
+                taken(pod.getSpec(), request),
                 placement.asks(request),
                 sharing.of(pod, asks.of(request)));
     }
@@ -94,13 +95,20 @@ final class CapacityReader {
         // A pod that is only nominated holds no GPU yet, just reserved capacity.
         boolean bound = pod.getSpec().getNodeName() != null;
         return new PodHold(
-                requests(pod.getSpec(), request),
+                taken(pod.getSpec(), request),
                 hasGpu && bound ? placement.holds(request, annotations(pod)) : List.of(),
                 bound
                         ? sharing.of(
                                 pod,
                                 asks.placed(request, pod.getMetadata().getUid(), annotations(pod)))
                         : List.of());
+    }
+
+    // A scheduler passes over amounts of zero, of which a pod may name tens of thousands.
+    private static Amounts taken(PodSpec pod, PodRequest request) {
+        var taken = new HashMap<>(requests(pod, request).byResource());
+        taken.values().removeIf(amount -> amount.signum() == 0);
+        return new Amounts(taken);
     }
 
     /** Why a pod's place cannot be judged by its GPUs, in words; null if it can. */

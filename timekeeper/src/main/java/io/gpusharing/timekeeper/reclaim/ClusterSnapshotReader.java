@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
-import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
@@ -119,7 +118,7 @@ final class ClusterSnapshotReader {
                                 toMap(
                                         it -> it.getMetadata().getName(),
                                         ClusterSnapshotReader::annotations));
-        List<PodDisruptionBudget> disruptions = disruptionBudgets();
+        DisruptionBudgets disruptions = disruptionBudgets();
         var ending = new Ending(now.minus(properties.settle()), now.plus(properties.maxGrace()));
         BiFunction<Pod, PodFacts, GpuPod> gpuPod =
                 (pod, facts) ->
@@ -127,7 +126,7 @@ final class ClusterSnapshotReader {
                                 pod,
                                 facts,
                                 namespaces.getOrDefault(facts.namespace(), Map.of()),
-                                guarding(pod, disruptions),
+                                disruptions.guarding(pod),
                                 nodeFacts(facts),
                                 ending);
         var read = new SnapshotPods(grammars, pods, waiterReader, gpuPod, unreadable);
@@ -147,7 +146,7 @@ final class ClusterSnapshotReader {
                         views(nodes, shared, kept),
                         read.gpuPods,
                         budgets(namespaces.keySet(), now),
-                        allowed(disruptions),
+                        disruptions.allowed(),
                         past,
                         refusals,
                         Set.of());
@@ -200,9 +199,10 @@ final class ClusterSnapshotReader {
     }
 
     /** Without the right to see them, the Eviction API still honours them. */
-    private List<PodDisruptionBudget> disruptionBudgets() {
+    private DisruptionBudgets disruptionBudgets() {
         try {
-            return client.policy().v1().podDisruptionBudget().inAnyNamespace().list().getItems();
+            return DisruptionBudgets.read(
+                    StreamedList.of(client, PodDisruptionBudget.class), unreadable);
         } catch (KubernetesClientException e) {
             if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
                 throw e;
@@ -214,42 +214,14 @@ final class ClusterSnapshotReader {
                                 + " gpusharing-timekeeper needs get, list, watch on them");
             }
             blindToDisruptionBudgets = true;
-            return List.of();
+            return new DisruptionBudgets();
         }
-    }
-
-    private static Map<String, Integer> allowed(List<PodDisruptionBudget> disruptions) {
-        Map<String, Integer> allowed = new HashMap<>();
-        for (PodDisruptionBudget guard : disruptions) {
-            Integer still =
-                    guard.getStatus() == null ? null : guard.getStatus().getDisruptionsAllowed();
-            allowed.put(name(guard), still == null ? 0 : still);
-        }
-        return allowed;
-    }
-
-    private static Set<String> guarding(Pod pod, List<PodDisruptionBudget> disruptions) {
-        Set<String> names = new HashSet<>();
-        for (PodDisruptionBudget guard : disruptions) {
-            // One without a spec is stored, and selects nothing.
-            if (guard.getSpec() != null
-                    && guard.getMetadata().getNamespace().equals(pod.getMetadata().getNamespace())
-                    && LabelMatch.matches(
-                            guard.getSpec().getSelector(), pod.getMetadata().getLabels())) {
-                names.add(name(guard));
-            }
-        }
-        return names;
     }
 
     private NodeFacts nodeFacts(PodFacts pod) {
         return Optional.ofNullable(pod.placement().node())
                 .flatMap(view::node)
                 .orElse(NodeFacts.UNKNOWN);
-    }
-
-    private static String name(PodDisruptionBudget guard) {
-        return guard.getMetadata().getNamespace() + "/" + guard.getMetadata().getName();
     }
 
     private static Map<String, String> annotations(Namespace namespace) {

@@ -7,6 +7,8 @@ import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.gpusharing.placement.Amounts;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads a pod that the scheduler says it cannot place. */
 final class WaiterReader {
+
+    /** Several times what anybody needs to say where a pod may run. */
+    private static final int MOST = 16 * 1024;
 
     private final CapacityReader capacity;
 
@@ -51,6 +56,12 @@ final class WaiterReader {
     Waiter read(Pod pod, PodFacts facts, Instant since) {
         PodSpec spec = pod.getSpec();
         String own = pod.getMetadata().getUid();
+        PodAsk ask = capacity.ask(pod);
+        SchedulingConstraints constraints = constraints(spec);
+        // All waiters of a snapshot are in memory at once, and each may say a megabyte and a half.
+        boolean tooMuch =
+                constraints.size() + SchedulingConstraints.size(ask.requests().byResource().keySet())
+                        > MOST;
         return new Waiter(
                 PodRef.of(facts),
                 since,
@@ -58,11 +69,13 @@ final class WaiterReader {
                 facts.placement().gated(),
                 facts.placement().priority(),
                 !"Never".equals(spec.getPreemptionPolicy()),
-                capacity.ask(pod),
+                tooMuch ? new PodAsk(Amounts.NONE, ask.gpus(), ask.containers()) : ask,
                 Optional.ofNullable(facts.owner()).map(Owner::uid).orElse(own),
-                constraints(spec),
-                Optional.ofNullable(capacity.unjudged(pod))
-                        .orElseGet(() -> unjudged(spec, message(pod))));
+                tooMuch ? SchedulingConstraints.NONE : constraints,
+                tooMuch
+                        ? "it says more about its place than is read"
+                        : Optional.ofNullable(capacity.unjudged(pod))
+                                .orElseGet(() -> unjudged(spec, message(pod))));
     }
 
     /** What decides about its place and cannot be seen from here. */

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
@@ -11,14 +12,18 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
+import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SnapshotPodsTest {
@@ -280,5 +285,47 @@ class SnapshotPodsTest {
         String text = special.startsWith("- {") ? special + "\n  " + usual : special;
 
         assertThat(readers.waiter(pod(WAITING.replace(usual, text))).unjudged()).contains(why);
+    }
+
+    private static String many(int times, String each) {
+        return IntStream.range(0, times)
+                .mapToObj(i -> each.replace("%d", String.valueOf(i)))
+                .collect(joining(", "));
+    }
+
+    static Stream<String> endless() {
+        String terms =
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+                        + " {nodeSelectorTerms: [%s]}}}\n  ";
+        String values = "{matchExpressions: [{key: a, operator: In, values: [%s]}]}";
+        return Stream.of(
+                        terms.formatted(values.formatted(many(1_000, "v%d"))),
+                        terms.formatted(values.formatted("v".repeat(20_000))),
+                        terms.formatted(many(1_000, "{}")),
+                        "tolerations: [%s]\n  ".formatted(many(1_000, "{operator: Exists}")),
+                        "overhead: {%s}\n  ".formatted(many(1_000, "a.b/c%d: 1")))
+                .map(endless -> WAITING.replace("nodeSelector:", endless + "nodeSelector:"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("endless")
+    void whatAWaiterSaysOfItsPlaceWithoutEndIsNotKeptAndNobodyGoesForIt(String endless) {
+        Waiter waiter = readers.waiter(pod(endless));
+
+        assertThat(waiter.toString()).hasSizeLessThan(1_000);
+        assertThat(waiter.unjudged()).contains("more about its place");
+    }
+
+    @Test
+    void whatAPodNamesAndDoesNotAskForIsNotKept() {
+        String nothing = "resources: {requests: {%s}}".formatted(many(1_000, "a.b/c%d: 0"));
+
+        Waiter waiter =
+                readers.waiter(pod(WAITING.replace("resources: {requests: {cpu: \"3\"}}", nothing)));
+        GpuPod gpuPod = gpuPod(RUNNING.replace("- name: log", "- name: log\n    " + nothing));
+
+        assertThat(waiter.unjudged()).isNull();
+        assertThat(waiter.toString()).hasSizeLessThan(1_000);
+        assertThat(gpuPod.toString()).hasSizeLessThan(1_000);
     }
 }

@@ -4,9 +4,11 @@ import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.Toleration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ public record SchedulingConstraints(
     public static final SchedulingConstraints NONE =
             new SchedulingConstraints(Map.of(), List.of(), List.of());
 
+    private static final long OF_ONE = 32;
     private static final String UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
     private static final String PREFER = "PreferNoSchedule";
 
@@ -30,6 +33,29 @@ public record SchedulingConstraints(
         selector = Map.copyOf(selector);
         terms = List.copyOf(terms);
         tolerations = List.copyOf(tolerations);
+    }
+
+    /** What it takes to keep this, about: its characters, and a few more for each text. */
+    public long size() {
+        return size(selector.keySet())
+                + size(selector.values())
+                + terms.stream().mapToLong(SchedulingConstraints::size).sum()
+                + tolerations.stream()
+                        .mapToLong(it -> size(List.of(text(it.getKey()), text(it.getValue()))))
+                        .sum();
+    }
+
+    private static long size(NodeSelectorTerm term) {
+        return OF_ONE
+                + Stream.of(term.getMatchExpressions(), term.getMatchFields())
+                        .flatMap(it -> orEmpty(it).stream())
+                        .mapToLong(it -> OF_ONE + text(it.getKey()).length() + size(orEmpty(it.getValues())))
+                        .sum();
+    }
+
+    /** The same of some texts. */
+    public static long size(Collection<String> texts) {
+        return texts.stream().mapToLong(it -> OF_ONE + it.length()).sum();
     }
 
     /** Whether the pod may run on the node. */
