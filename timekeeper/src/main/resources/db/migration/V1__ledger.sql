@@ -199,6 +199,7 @@ create table budget_terms (
     seen_at          timestamptz not null,
     uid              text        not null,
     generation       bigint      not null,
+    edited_at        timestamptz not null,
     allowance        bigint,
     max_rollover     bigint      not null,
     max_debt_percent integer     not null,
@@ -208,6 +209,7 @@ create table budget_terms (
     written_at       timestamptz not null default now(),
     primary key (cluster, budget, uid, generation)
 );
+comment on column budget_terms.edited_at is 'when the budget was written last, by the API server''s clock';
 comment on column budget_terms.allowance is 'micro-GPU-seconds a period; null is unlimited';
 
 -- Who paid for a namespace, and how its rate is found, until the next row of it.

@@ -41,6 +41,9 @@ final class BudgetMoves implements AutoCloseable {
     /** The budgets that exist, with the namespaces that each names. */
     private final Map<String, Set<String>> present = new TreeMap<>();
 
+    /** When the API server said that each was written last. */
+    private final Map<String, Instant> stamps = new TreeMap<>();
+
     private final List<Written> written = new ArrayList<>();
 
     BudgetMoves(KubernetesClient client, List<String> namespaces, RandomGenerator random) {
@@ -202,7 +205,9 @@ final class BudgetMoves implements AutoCloseable {
             String budget, Set<String> named, Supplier<GenericKubernetesResource> request) {
         Instant before = Instant.now();
         var answer = request.get().getMetadata();
-        written.add(Written.of(answer, named, before, Instant.now()));
+        Instant last = stamps.getOrDefault(budget, Instant.MIN);
+        written.add(Written.of(answer, last, named, before, Instant.now()));
+        stamps.put(budget, Written.stamp(answer));
         present.put(budget, named);
     }
 
@@ -210,6 +215,7 @@ final class BudgetMoves implements AutoCloseable {
         Instant before = Instant.now();
         resource(budget).delete();
         written.add(Written.deleted(budget, before, Instant.now()));
+        stamps.remove(budget);
         present.remove(budget);
     }
 

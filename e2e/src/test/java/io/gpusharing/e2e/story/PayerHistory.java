@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -49,29 +48,38 @@ final class PayerHistory {
                 Comparator.comparing(Written::created).thenComparing(Written::budget);
 
         /**
-         * Created or edited.
+         * Created or edited. An edit that leaves the stamp as it was may be one of the same second,
+         * or one that the API server does not stamp.
          *
          * @param answer the API server's
+         * @param last the budget's stamp before; {@link Instant#MIN} for a new one
          */
         static Written of(
-                ObjectMeta answer, Set<String> namespaces, Instant before, Instant after) {
-            Instant created = Instant.parse(answer.getCreationTimestamp());
-            Instant stamp =
-                    answer.getManagedFields().stream()
-                            .filter(it -> it.getSubresource() == null)
-                            .map(ManagedFieldsEntry::getTime)
-                            .map(Instant::parse)
-                            .max(Comparator.naturalOrder())
-                            .orElse(created);
-            boolean told = !stamp.isBefore(before.truncatedTo(ChronoUnit.SECONDS));
+                ObjectMeta answer,
+                Instant last,
+                Set<String> namespaces,
+                Instant before,
+                Instant after) {
+            Instant stamp = stamp(answer);
+            boolean told = stamp.isAfter(last);
             return new Written(
                     answer.getName(),
-                    created,
+                    Instant.parse(answer.getCreationTimestamp()),
                     Set.copyOf(namespaces),
                     told
                             ? new Span(stamp, stamp.plusSeconds(1))
                             : new Span(before, after.plus(SEEN_WITHIN)),
                     told);
+        }
+
+        /** When the API server says that a budget was written last. */
+        static Instant stamp(ObjectMeta answer) {
+            return answer.getManagedFields().stream()
+                    .filter(it -> it.getSubresource() == null)
+                    .map(ManagedFieldsEntry::getTime)
+                    .map(Instant::parse)
+                    .max(Comparator.naturalOrder())
+                    .orElseGet(() -> Instant.parse(answer.getCreationTimestamp()));
         }
 
         static Written deleted(String budget, Instant before, Instant after) {

@@ -22,12 +22,23 @@ class PayerHistoryTest {
     private static final Written B = created("b", TEN.plusSeconds(5), "team");
 
     private static Written created(String budget, Instant at, String... namespaces) {
-        return written(budget, at, at, at, namespaces);
+        return written(budget, at, Instant.MIN, at, at, namespaces);
+    }
+
+    /** Edited for the first time. */
+    private static Written written(
+            String budget, Instant created, Instant at, Instant stamp, String... namespaces) {
+        return written(budget, created, created, at, stamp, namespaces);
     }
 
     /** By requests that take a tenth of a second, in the middle of one. */
     private static Written written(
-            String budget, Instant created, Instant at, Instant stamp, String... namespaces) {
+            String budget,
+            Instant created,
+            Instant last,
+            Instant at,
+            Instant stamp,
+            String... namespaces) {
         ObjectMeta answer =
                 new ObjectMetaBuilder()
                         .withName(budget)
@@ -39,7 +50,7 @@ class PayerHistoryTest {
                                         .withTime(at.plusSeconds(600).toString())
                                         .build())
                         .build();
-        return Written.of(answer, Set.of(namespaces), at.plusMillis(400), at.plusMillis(500));
+        return Written.of(answer, last, Set.of(namespaces), at.plusMillis(400), at.plusMillis(500));
     }
 
     private static Written deleted(String budget, Instant at) {
@@ -97,6 +108,16 @@ class PayerHistoryTest {
         assertThat(judge(unstamped, "a", 21)).isEqualTo(Answer.RIGHT);
         assertThat(judge(unstamped, "a", 22)).isEqualTo(Answer.WRONG);
         assertThat(judge(unstamped, NOBODY, 19)).isEqualTo(Answer.WRONG);
+    }
+
+    @Test
+    void anEditWithoutAStampIsNotToldByAnOlderOneOfTheSameSecond() {
+        var outage = new Span(TEN.minusSeconds(5), TEN.plusSeconds(60));
+        PayerHistory history =
+                new PayerHistory(List.of(A, written("a", TEN, TEN, TEN)), List.of(outage));
+
+        assertThat(judge(history, "a", 1)).isEqualTo(Answer.RIGHT);
+        assertThat(judge(history, "a", 40)).isEqualTo(Answer.WITHIN_AN_OUTAGE);
     }
 
     @Test

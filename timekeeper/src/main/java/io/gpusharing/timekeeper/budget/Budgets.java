@@ -279,6 +279,7 @@ public class Budgets implements RateSource, LedgerListener {
     public void followed(Instant now) {
         settled = false;
         accounts.termsMissed(true);
+        opener.follow();
         accounts.replay(now);
         // The leader writes down which periods have begun.
         accounts.begun().clear();
@@ -301,7 +302,7 @@ public class Budgets implements RateSource, LedgerListener {
 
     private void show(Instant now, boolean conclusive) {
         Instant second = now.truncatedTo(ChronoUnit.SECONDS);
-        var computed = new ArrayList<BudgetState>();
+        var computed = new ArrayList<Budget>();
         Set<String> changed = accounts.changed();
         for (String name : changed) {
             Account account = accounts.get(name);
@@ -312,7 +313,7 @@ public class Budgets implements RateSource, LedgerListener {
             BudgetState state = accounts.state(name, account, second);
             states.put(name, state);
             if (!account.isSetAside()) {
-                computed.add(state);
+                computed.add(account.budget());
             }
         }
         accounts.shown();

@@ -147,30 +147,28 @@ final class PayerTable {
     private Instant changed(Payer before, @Nullable Budget owner, Instant now) {
         return Stream.concat(
                         Stream.ofNullable(owner), Stream.ofNullable(budgets.get(before.budget())))
-                .flatMap(budget ->
-                        news(budget)
-                                .filter(it -> it.isAfter(before.since()) && !it.isAfter(now))
-                                .min(Comparator.naturalOrder())
-                                .stream())
+                .flatMap(budget -> Stream.ofNullable(news(budget)))
+                .filter(it -> it.isAfter(before.since()) && !it.isAfter(now))
                 .max(Comparator.naturalOrder())
                 .orElse(now);
     }
 
     /**
-     * When a budget was created or edited, if that is news. An edit that only takes namespaces away
-     * leaves the stamp of the one before it, which says nothing.
+     * When a budget was created or edited, if that is news. One that was edited since its creation
+     * may have got by that edit what another had paid for until then. An edit that only takes
+     * namespaces away leaves the stamp of the one before it, which says nothing.
      */
-    private Stream<Instant> news(Budget budget) {
+    private @Nullable Instant news(Budget budget) {
         Seen known = seen.get(budget.name());
         if (known == null || !known.uid().equals(budget.uid())) {
-            return Stream.concat(Stream.of(budget.created()), Stream.ofNullable(budget.edited()));
+            return budget.generation() > 1 ? budget.edited() : budget.created();
         }
         Instant edited = budget.edited();
         boolean news =
                 known.generation() != budget.generation()
                         && edited != null
                         && edited.isAfter(known.edited());
-        return news ? Stream.of(edited) : Stream.empty();
+        return news ? edited : null;
     }
 
     /** The payer of a namespace now, with those before it. */

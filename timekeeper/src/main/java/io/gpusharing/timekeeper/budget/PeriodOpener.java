@@ -28,6 +28,9 @@ final class PeriodOpener {
     private final Duration closesAfter;
     private boolean moreToOpen;
 
+    /** When we did so last; later than any clock says while another may have done so since. */
+    private Instant lastOpened = Instant.MAX;
+
     /**
      * @param closesAfter how long after its end a period is closed, and the next one opened
      */
@@ -40,6 +43,11 @@ final class PeriodOpener {
         this.periods = periods;
         this.terms = terms;
         this.closesAfter = closesAfter;
+    }
+
+    /** Another replica leads, by a clock of its own. */
+    void follow() {
+        lastOpened = Instant.MAX;
     }
 
     void beginRound() {
@@ -61,6 +69,10 @@ final class PeriodOpener {
      * begin at the same midnight and pods must not wait.
      */
     void open(Instant now) {
+        if (now.isBefore(lastOpened)) {
+            periods.takeBackFuture(now);
+        }
+        lastOpened = now;
         if (accounts.termsMissed()) {
             closeByMissedTerms(now);
             accounts.termsMissed(false);

@@ -9,14 +9,18 @@ import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A leader whose clock was ahead for a while. One whole GPU is held from ten o'clock on. */
+/**
+ * A leader whose clock was ahead for a while. One whole GPU is held from ten o'clock on, on a day
+ * that the database's clock has still to come to.
+ */
 class ClockAheadTest {
 
-    private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
+    private static final Instant TEN = Instant.parse("2126-03-02T10:00:00Z");
     private static final Instant ELEVEN = TEN.plus(Duration.ofHours(1));
 
     private final TestLedger ledger =
@@ -63,10 +67,60 @@ class ClockAheadTest {
         ledger.pass(Duration.ofHours(14));
 
         BudgetState state = ledger.budget("a");
-        assertThat(state.period().start()).isEqualTo(Instant.parse("2026-03-03T00:00:00Z"));
+        assertThat(state.period().start()).isEqualTo(Instant.parse("2126-03-03T00:00:00Z"));
         assertThat(ledger.used("a")).isEqualTo(minutes("60"));
         assertThat(ledger.charged(pod)).isEqualTo(minutes("900"));
         assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** All that it used before midnight was late usage of the next day, too. */
+    @ParameterizedTest(name = "another leads then: {0}")
+    @ValueSource(booleans = {true, false})
+    void whatIsPostedUntilAPeriodReallyBeginsCountsOnceThatWasOpenedTooEarly(
+            boolean anotherLeads) {
+        isAheadBy(Duration.ofHours(15), anotherLeads);
+        Pods later = Pods.waiting("team-a", 100, 0).boundAt(ELEVEN);
+        ledger.onUpdate(later);
+        ledger.pass(Duration.ofHours(2));
+        ledger.removed(later.finishedAt(ELEVEN.plus(Duration.ofHours(2))));
+        assertThat(ledger.used("a")).isEqualTo(minutes("300"));
+
+        ledger.pass(Duration.ofHours(13));
+
+        assertThat(ledger.used("a")).isEqualTo(minutes("120"));
+        // It overran its allowance of 100, and owes the most that it can: a quarter of that.
+        assertThat(ledger.budget("a").granted(ledger.clock.instant())).contains(minutes("75"));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void whatWasAnnouncedOfAPeriodThatWasOpenedTooEarlyIsTakenBackWithIt() {
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofHours(16));
+        ledger.database
+                .jdbc()
+                .sql("""
+                        insert into budget_notification (cluster, budget, period_start, kind, granted, due_at, message)
+                        select id, 'a', unnest('{2126-03-02T00:00:00Z,2126-03-03T00:00:00Z}'::timestamptz[]),
+                            'BudgetExhausted', 1, now(), ''
+                        from cluster
+                        """)
+                .update();
+
+        ledger.clock.set(ELEVEN);
+        ledger.pass(Duration.ZERO);
+
+        assertThat(periodsOf("budget_period")).containsExactly(2);
+        assertThat(periodsOf("budget_notification")).containsExactly(2);
+    }
+
+    /** The days of March whose periods a table has rows of. */
+    private List<Integer> periodsOf(String table) {
+        return ledger.database
+                .jdbc()
+                .sql("select extract(day from period_start at time zone 'UTC') from " + table)
+                .query((row, number) -> row.getInt(1))
+                .list();
     }
 
     @Test

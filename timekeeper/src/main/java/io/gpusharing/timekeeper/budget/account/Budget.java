@@ -148,6 +148,11 @@ public record Budget(
                 .orElse(null);
     }
 
+    /** The last instant of which the API server says that it was written. */
+    public Instant lastEdit() {
+        return edited == null ? created : edited;
+    }
+
     /**
      * From when use counts: from its creation. A default budget counts its whole first period,
      * because it was only made when its namespace already used GPUs, and those first charges bear

@@ -38,14 +38,12 @@ public class PayerRepository {
     /**
      * A budget as it was seen last.
      *
-     * @param edited no edit that has been made by then is news
+     * @param edited when it had been edited last, by the API server's clock: a later edit is news
      */
     public record Seen(String uid, long generation, Instant edited) {
 
         public static Seen of(Budget budget) {
-            Instant edited = budget.edited();
-            return new Seen(
-                    budget.uid(), budget.generation(), edited == null ? budget.created() : edited);
+            return new Seen(budget.uid(), budget.generation(), budget.lastEdit());
         }
     }
 
@@ -54,8 +52,9 @@ public class PayerRepository {
         var seen = new HashMap<String, Seen>();
         database.sql(
                         """
-                        select budget, uid, generation, seen_at from budget_terms where cluster = :cluster
-                        order by written_at, seen_at, generation
+                        select distinct on (budget) budget, uid, generation, edited_at from budget_terms
+                        where cluster = :cluster
+                        order by budget, written_at desc, seen_at desc, generation desc
                         """)
                 .query((row, number) ->
                         seen.put(
@@ -63,7 +62,7 @@ public class PayerRepository {
                                 new Seen(
                                         row.getString("uid"),
                                         row.getLong("generation"),
-                                        Timestamps.instant(row, "seen_at"))))
+                                        Timestamps.instant(row, "edited_at"))))
                 .list();
         return seen;
     }

@@ -41,7 +41,7 @@ public class PeriodRepository {
 
     /**
      * The last period that was opened for a budget and has begun; its first one is opened now. One
-     * that a clock has opened too early, because it was ahead, has its turn when it begins.
+     * that a clock has opened too early, because it was ahead, does not count.
      */
     public CarryOver latest(Budget budget, Instant now) {
         return find(budget.name(), now)
@@ -90,6 +90,28 @@ public class PeriodRepository {
                 .text("uids", Map.Entry::getKey)
                 .number("remaining", grant -> grant.getValue().microGpuSeconds())
                 .statement()
+                .update();
+    }
+
+    /**
+     * Takes back what a clock that was ahead has opened and announced of periods that are still to
+     * begin. Each is opened again when it has begun: what it takes over would be what was used up
+     * to that moment, and everything posted since would count in it as late usage.
+     */
+    public void takeBackFuture(Instant now) {
+        // The database's clock has to agree: one of ours that is behind takes nothing back.
+        database.sql(
+                        """
+                        with opened as (
+                            delete from budget_period
+                            where cluster = :cluster and period_start > greatest(:now::timestamptz, now())),
+                        carried as (
+                            delete from grant_carried
+                            where cluster = :cluster and period_start > greatest(:now::timestamptz, now()))
+                        delete from budget_notification
+                        where cluster = :cluster and period_start > greatest(:now::timestamptz, now())
+                        """)
+                .param("now", now)
                 .update();
     }
 

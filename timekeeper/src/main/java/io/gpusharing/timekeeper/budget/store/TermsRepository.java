@@ -4,7 +4,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.budget.Terms;
-import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.Timestamps;
 import java.sql.ResultSet;
@@ -39,8 +39,8 @@ public class TermsRepository {
 
     private record Seen(String budget, String uid, long generation) {
 
-        static Seen of(BudgetState state) {
-            return new Seen(state.name(), state.uid(), state.generation());
+        static Seen of(Budget budget) {
+            return new Seen(budget.name(), budget.uid(), budget.generation());
         }
     }
 
@@ -58,43 +58,46 @@ public class TermsRepository {
             @Nullable Terms terms) {}
 
     /** Writes down what is new; in the ledger writer's thread. */
-    public void note(Collection<BudgetState> states) {
-        List<BudgetState> unseen =
-                states.stream().filter(state -> !known.contains(Seen.of(state))).toList();
+    public void note(Collection<Budget> budgets) {
+        List<Budget> unseen =
+                budgets.stream().filter(budget -> !known.contains(Seen.of(budget))).toList();
         write(unseen);
-        unseen.forEach(state -> known.add(Seen.of(state)));
+        unseen.forEach(budget -> known.add(Seen.of(budget)));
     }
 
-    private void write(List<BudgetState> states) {
+    private void write(List<Budget> budgets) {
         database.sql(
                         """
-                        insert into budget_terms (cluster, seen_at, budget, uid, generation, allowance, max_rollover,
+                        insert into budget_terms (cluster, seen_at, budget, uid, generation, edited_at, allowance, max_rollover,
                             max_debt_percent, period_unit, period_zone, period_anchor)
-                        select :cluster, :seen::timestamptz, budget, uid, generation,
+                        select :cluster, :seen::timestamptz, budget, uid, generation, edited::timestamptz,
                             case when limited then allowance end, rollover, debt, unit, zone, anchor
-                        from unnest(:budget::text[], :uid::text[], :generation::bigint[], :limited::boolean[],
+                        from unnest(:budget::text[], :uid::text[], :generation::bigint[], :edited::text[], :limited::boolean[],
                             :allowance::bigint[], :rollover::bigint[], :debt::integer[],
                             :unit::text[], :zone::text[], :anchor::text[])
-                            as u(budget, uid, generation, limited, allowance, rollover, debt, unit, zone, anchor)
+                            as u(budget, uid, generation, edited, limited, allowance, rollover, debt, unit, zone, anchor)
                         on conflict (cluster, budget, uid, generation) do nothing
                         """)
                 .param("seen", clock.instant())
-                .rows(states)
-                .text("budget", BudgetState::name)
-                .text("uid", BudgetState::uid)
-                .number("generation", BudgetState::generation)
-                .flag("limited", state -> state.spec().terms().isPresent())
-                .number("allowance", state -> amount(state, Terms::allowance))
-                .number("rollover", state -> amount(state, Terms::maxRollover))
-                .number("debt", state -> state.spec().terms().map(Terms::maxDebtPercent).orElse(0))
-                .text("unit", state -> state.spec().period().unit().name())
-                .text("zone", state -> state.spec().period().timeZone())
-                .text("anchor", state -> state.spec().period().anchor())
+                .rows(budgets)
+                .text("budget", Budget::name)
+                .text("uid", Budget::uid)
+                .number("generation", Budget::generation)
+                .instant("edited", Budget::lastEdit)
+                .flag("limited", budget -> budget.spec().terms().isPresent())
+                .number("allowance", budget -> amount(budget, Terms::allowance))
+                .number("rollover", budget -> amount(budget, Terms::maxRollover))
+                .number(
+                        "debt",
+                        budget -> budget.spec().terms().map(Terms::maxDebtPercent).orElse(0))
+                .text("unit", budget -> budget.spec().period().unit().name())
+                .text("zone", budget -> budget.spec().period().timeZone())
+                .text("anchor", budget -> budget.spec().period().anchor())
                 .update();
     }
 
-    private static long amount(BudgetState state, Function<Terms, GpuTime> of) {
-        return state.spec().terms().map(of).orElse(GpuTime.ZERO).microGpuSeconds();
+    private static long amount(Budget budget, Function<Terms, GpuTime> of) {
+        return budget.spec().terms().map(of).orElse(GpuTime.ZERO).microGpuSeconds();
     }
 
     /**

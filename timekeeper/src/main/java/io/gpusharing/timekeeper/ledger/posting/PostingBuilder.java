@@ -28,6 +28,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -264,7 +265,7 @@ public final class PostingBuilder {
             settled = charger.charge(resumed(settled, to), to);
         }
         boolean further = to.isAfter(allocation.postedUntil());
-        put((further ? settled : putBack(settled)).ended(to, end.estimated(), end.bound()));
+        put((further ? settled : putBack(settled, posted)).ended(to, end.estimated(), end.bound()));
     }
 
     /**
@@ -276,12 +277,31 @@ public final class PostingBuilder {
         return allocation.byUse() ? allocation : handOn(allocation, until);
     }
 
-    /** Puts an allocation back on the terms of who paid for its last second that is left. */
-    private PodAllocation putBack(PodAllocation allocation) {
-        Instant second = allocation.postedUntil().minusSeconds(1);
+    /**
+     * Puts an allocation back on the terms of who paid for its last second that is left. An entry
+     * that goes beyond it says who that is, else those who paid for the namespace. Payers are
+     * forgotten after a week: the allocation stays on its terms then.
+     */
+    private PodAllocation putBack(PodAllocation allocation, Collection<Entry> posted) {
+        Instant end = allocation.postedUntil();
+        Instant second = end.minusSeconds(1);
         Instant last = second.isBefore(allocation.from()) ? allocation.from() : second;
-        Payer payer = rates.of(allocation.namespace()).history(last).getFirst();
-        return payer.budget().equals(allocation.budget()) ? allocation : on(payer, allocation);
+        Payer present = rates.of(allocation.namespace());
+        Optional<String> charged =
+                posted.stream()
+                        .filter(it -> it.from().isBefore(end))
+                        .map(Entry::budget)
+                        .findFirst();
+        Optional<Payer> payer =
+                charged.isPresent()
+                        ? present.history(allocation.from()).reversed().stream()
+                                .filter(it -> it.budget().equals(charged.get()))
+                                .findFirst()
+                        : Optional.of(present.history(last).getFirst())
+                                .filter(it -> !it.equals(Payer.FREE));
+        return payer.filter(it -> !it.budget().equals(allocation.budget()))
+                .map(it -> on(it, allocation))
+                .orElse(allocation);
     }
 
     public Posting posting(FeedPosition position) {

@@ -154,6 +154,48 @@ class PayersTest {
         assertThat(ledger.differences()).isEmpty();
     }
 
+    /** Its row named the budget that should have paid, of which there was no entry. */
+    @Test
+    void aPodThatEndedAfterAMoveThatWasSeenLateNamesWhoWasCharged() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(AN_HOUR);
+        ledger.pass(Duration.ofMinutes(1));
+        Instant moved = TEN.plus(Duration.ofMinutes(30));
+        ledger.exist(
+                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved),
+                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        ledger.pass(Duration.ofMinutes(5));
+
+        ledger.removed(pod.finishedAt(TEN.plus(Duration.ofMinutes(45))));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(45)));
+        assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** Its row named nobody. */
+    @Test
+    void aPodThatEndedLongerAgoThanPayersAreKeptStaysWithTheBudgetThatItHas() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofDays(1));
+        ledger.exist(monthly("b", ledger.clock.instant(), "6000", "team-a"));
+        ledger.pass(Duration.ofDays(9));
+        ledger.exist(
+                monthly("b", TEN.plus(Duration.ofDays(1)), "6000", "team-a"),
+                monthly("c", ledger.clock.instant(), "6000", "team-c"));
+        ledger.pass(AN_HOUR);
+
+        ledger.wake();
+        ledger.listed();
+        ledger.removed(pod.finishedAt(TEN.plus(Duration.ofHours(12))));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(720)));
+        assertThat(ledger.allocation(pod).budget()).isEqualTo("b");
+        assertThat(ledger.differences()).isEmpty();
+    }
+
     @Test
     void aPodThatEndsInTheSecondInWhichItsNamespaceMovesIsOfWhoHadItUntilThen() {
         Pods pod = gpu(TEN);
@@ -264,6 +306,51 @@ class PayersTest {
         ledger.removed(pod.finishedAt(ledger.clock.instant()));
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(50), "b", minutes(5)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** It was charged from the creation on, in which it had not got the namespace. */
+    @Test
+    void aNewBudgetThatIsGivenANamespaceByAnEditWhileTheTimekeeperIsDownPaysFromThatEdit() {
+        Pods pod = gpu(TEN);
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofMinutes(10));
+        Instant created = ledger.clock.instant().plus(Duration.ofMinutes(1));
+        Instant moved = created.plus(Duration.ofMinutes(5));
+        ledger.writtenMeanwhile(
+                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved.minusSeconds(60)),
+                monthly("b", created, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        ledger.clock.pass(Duration.ofMinutes(20));
+
+        ledger.wake();
+        ledger.listed();
+        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(16), "b", minutes(14)));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    /** Edits were compared with the clock of the timekeeper that had seen the ones before. */
+    @Test
+    void aMoveCountsFromItsEditAlsoWhereAClockThatWasAheadHadSeenTheBudgetsBefore() {
+        ledger.clock.set(TEN.plus(Duration.ofHours(3)));
+        ledger.exist(
+                monthly("a", TEN, "6000", "team-a").ofGeneration(2).writtenAt(TEN),
+                monthly("b", TEN, "6000", "team-b"));
+        ledger.clock.set(TEN.plusSeconds(60));
+        Pods pod = gpu(TEN.plusSeconds(60));
+        ledger.onUpdate(pod);
+        Instant moved = TEN.plus(Duration.ofMinutes(11));
+        ledger.writtenMeanwhile(
+                monthly("a", TEN, "6000", "team-x").ofGeneration(3).writtenAt(moved),
+                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        ledger.clock.set(TEN.plus(Duration.ofMinutes(21)));
+
+        ledger.wake();
+        ledger.listed();
+        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+
+        assertThat(charged()).isEqualTo(Map.of("a", minutes(10), "b", minutes(10)));
         assertThat(ledger.differences()).isEmpty();
     }
 
