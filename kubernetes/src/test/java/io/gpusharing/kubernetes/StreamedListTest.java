@@ -119,7 +119,9 @@ class StreamedListTest {
                     write(body, "{'items': [" + pod("first"));
                     body.flush();
                     if (seen.await(20, TimeUnit.SECONDS)) {
-                        write(body, "," + pod("second") + "], 'metadata': {'resourceVersion': '1'}}");
+                        write(
+                                body,
+                                "," + pod("second") + "], 'metadata': {'resourceVersion': '1'}}");
                     }
                 };
         StreamedList.of(client, Pod.class)
@@ -142,7 +144,8 @@ class StreamedListTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "[]", "{}", "{'kind': 'Status'}", "{'items': null}", "{'items': []}"})
+    @ValueSource(
+            strings = {"", "[]", "{}", "{'kind': 'Status'}", "{'items': null}", "{'items': []}"})
     void whatIsNoListIsNotAnEmptyOne(String other) {
         answer =
                 (exchange, body) -> {

@@ -23,9 +23,21 @@ public final class SharedConnections extends Http11NioProtocol {
     /** Browsers and the proxies before us send forty at most; each is an object of 270 bytes. */
     private static final int HEADERS = 50;
 
+    private final UnfinishedHeads heads = new UnfinishedHeads(getHandler());
+
     public SharedConnections() {
         super(new SharingEndpoint());
         setMaxHeaderCount(HEADERS);
+        getEndpoint().setHandler(heads);
+    }
+
+    /**
+     * Bounds the heads of requests that have come in part; each takes memory and no thread.
+     *
+     * @param most beyond which a connection ends that has one
+     */
+    public void setMaxUnfinishedHeads(int most) {
+        heads.setMost(most);
     }
 
     /**
@@ -45,10 +57,22 @@ public final class SharedConnections extends Http11NioProtocol {
      * @param most connections that may be open, whatever {@code server.tomcat.max-connections} says
      */
     public static WebServerFactoryCustomizer<TomcatWebServerFactory> customizer(int most) {
+        return customizer(most, most);
+    }
+
+    /**
+     * The same where connections are counted as quiet ones.
+     *
+     * @param mostUnfinished heads of requests that may have come in part
+     */
+    public static WebServerFactoryCustomizer<TomcatWebServerFactory> customizer(
+            int most, int mostUnfinished) {
         return factory -> {
             factory.setProtocol(SharedConnections.class.getName());
-            factory.addConnectorCustomizers(
-                    connector -> connector.setProperty("maxConnections", String.valueOf(most)));
+            factory.addConnectorCustomizers(connector -> {
+                connector.setProperty("maxConnections", String.valueOf(most));
+                connector.setProperty("maxUnfinishedHeads", String.valueOf(mostUnfinished));
+            });
         };
     }
 }

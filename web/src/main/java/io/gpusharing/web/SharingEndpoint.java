@@ -214,7 +214,7 @@ final class SharingEndpoint extends NioEndpoint {
         return connection.getLock().isLocked() || isAsynchronous(connection);
     }
 
-    private static boolean isAsynchronous(SocketWrapperBase<NioChannel> connection) {
+    static boolean isAsynchronous(SocketWrapperBase<NioChannel> connection) {
         return connection.getCurrentProcessor() instanceof Processor processor
                 && processor.isAsync();
     }
@@ -259,7 +259,7 @@ final class SharingEndpoint extends NioEndpoint {
                 : "";
     }
 
-    private static String address(SocketWrapperBase<NioChannel> connection) {
+    static String address(SocketWrapperBase<NioChannel> connection) {
         String address = connection.getRemoteAddr();
         return address == null ? "" : address;
     }

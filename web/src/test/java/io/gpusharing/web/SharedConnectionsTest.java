@@ -7,11 +7,13 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
@@ -123,6 +125,34 @@ class SharedConnectionsTest {
         }
     }
 
+    @Test
+    void beyondSoManyUnfinishedHeadsOneOfTheAddressWithMostEnds() throws IOException {
+        connector.setProperty("maxUnfinishedHeads", "4");
+        var ended = new ArrayList<CompletableFuture<Integer>>();
+        for (int i = 0; i < 4; i++) {
+            Socket greedy = open("127.0.0.1");
+            send(greedy, "POST / HTTP/1.1\r\n");
+            ended.add(
+                    CompletableFuture.supplyAsync(() -> read(greedy), Thread::startVirtualThread));
+        }
+        Socket another = open("127.0.0.2");
+        send(another, REQUEST.substring(0, 20));
+
+        var first = CompletableFuture.anyOf(ended.toArray(CompletableFuture<?>[]::new));
+        assertThat(first.join()).isEqualTo(-1);
+        send(another, REQUEST.substring(20));
+        assertThat(received(another)).startsWith("HTTP/1.1 200");
+        assertThat(ended).filteredOn(CompletableFuture::isDone).hasSize(1);
+    }
+
+    private static int read(Socket socket) {
+        try {
+            return socket.getInputStream().read();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private Socket open(String from) throws IOException {
         var socket =
                 new Socket(
@@ -146,6 +176,10 @@ class SharedConnectionsTest {
 
     private static String answer(Socket socket) throws IOException {
         send(socket, REQUEST);
+        return received(socket);
+    }
+
+    private static String received(Socket socket) throws IOException {
         byte[] answer = new byte[4096];
         int length = socket.getInputStream().read(answer);
         return length < 0 ? "closed" : new String(answer, 0, length, US_ASCII);

@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  */
 public record Console(PrintWriter out, PrintWriter err, boolean colours) {
 
-    private static final Pattern CONTROL = Pattern.compile("[\\p{Cntrl}\\x80-\\x9F\\p{Cf}&&[^\\n]]");
+    private static final Pattern CONTROL =
+            Pattern.compile("[\\p{Cntrl}\\x80-\\x9F\\p{Cf}&&[^\\n]]");
 
     /** Says something that is the answer. */
     public void say(String text) {

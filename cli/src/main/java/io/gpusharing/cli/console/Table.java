@@ -58,7 +58,12 @@ public record Table(
 
     void printCsv(PrintWriter out) {
         for (List<String> row : withHeadings()) {
-            out.print(row.stream().map(Console::visible).map(Table::quoted).collect(Collectors.joining(",")) + "\r\n");
+            out.print(
+                    row.stream()
+                                    .map(Console::visible)
+                                    .map(Table::quoted)
+                                    .collect(Collectors.joining(","))
+                            + "\r\n");
         }
     }
 

@@ -60,9 +60,7 @@ public final class StatementCommand implements Runnable {
             int others = statement.unwatched().size() - 1;
             console.note(
                     statement.unwatched().getFirst().note()
-                            + (others == 0
-                                    ? ""
-                                    : " (and %d more in -o json)".formatted(others)));
+                            + (others == 0 ? "" : " (and %d more in -o json)".formatted(others)));
         }
     }
 

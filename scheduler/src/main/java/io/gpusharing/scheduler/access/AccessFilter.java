@@ -47,7 +47,7 @@ final class AccessFilter extends HttpFilter {
     static final long MOST_BYTES = 8 * 1024 * 1024;
 
     /** How much memory a pod takes beside its JSON, at the worst of what is real. */
-    private static final int WEIGHT = 20;
+    static final int WEIGHT = 20;
 
     /** A kube-scheduler waits for 5 s, unless it is told otherwise. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -74,7 +74,7 @@ final class AccessFilter extends HttpFilter {
     private final transient AccessReviews reviews;
     private final transient Clock clock;
     private final transient Semaphore work;
-    private final int mostWork;
+    private final long mostBytes;
     private volatile Instant told = Instant.MIN;
 
     /**
@@ -90,7 +90,7 @@ final class AccessFilter extends HttpFilter {
         this.authorities = authorities;
         this.reviews = reviews;
         this.work = new Semaphore(heap.questions(), true);
-        this.mostWork = heap.questions();
+        this.mostBytes = Math.min(MOST_BYTES, heap.questions() / WEIGHT);
         this.clock = clock;
     }
 
@@ -134,7 +134,7 @@ final class AccessFilter extends HttpFilter {
     private @Nullable Refusal inTurn(
             HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        int bytes = (int) Math.min(mostWork, request.getContentLengthLong() * WEIGHT);
+        int bytes = Math.toIntExact(request.getContentLengthLong() * WEIGHT);
         if (!hasWaited(bytes)) {
             response.setHeader(HttpHeaders.RETRY_AFTER, "1");
             return new Refusal(
@@ -209,10 +209,11 @@ final class AccessFilter extends HttpFilter {
         if (length < 0) {
             return new Refusal(HttpStatus.LENGTH_REQUIRED, "say how long the question is");
         }
-        return length > MOST_BYTES
+        return length > mostBytes
                 ? new Refusal(
                         HttpStatus.CONTENT_TOO_LARGE,
-                        "a question has %d bytes at most".formatted(MOST_BYTES))
+                        "a question has %d bytes at most, which follows from the heap"
+                                .formatted(mostBytes))
                 : null;
     }
 

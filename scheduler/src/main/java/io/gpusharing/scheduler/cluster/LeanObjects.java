@@ -145,8 +145,7 @@ public final class LeanObjects {
         public ObjectMeta convert(ObjectMeta metadata) {
             metadata.setFinalizers(List.of());
             metadata.setOwnerReferences(
-                    requireNonNullElse(
-                                    metadata.getOwnerReferences(), List.<OwnerReference>of())
+                    requireNonNullElse(metadata.getOwnerReferences(), List.<OwnerReference>of())
                             .stream()
                             .filter(it -> Boolean.TRUE.equals(it.getController()))
                             .filter(it -> it.getUid() != null && it.getUid().length() <= LONGEST)
@@ -165,9 +164,7 @@ public final class LeanObjects {
                 Set<String> keys, @Nullable Map<String, String> all) {
             var kept = new HashMap<String, String>();
             if (all != null) {
-                keys.stream()
-                        .filter(all::containsKey)
-                        .forEach(key -> kept.put(key, all.get(key)));
+                keys.stream().filter(all::containsKey).forEach(key -> kept.put(key, all.get(key)));
             }
             return kept;
         }
@@ -233,7 +230,8 @@ public final class LeanObjects {
         /** Of a pod that is not here it is counted once more that it goes. */
         @Override
         public Map<String, String> convert(Map<String, String> pods) {
-            return pods.size() <= MOST && pods.keySet().stream().allMatch(it -> it.length() <= LONGEST)
+            return pods.size() <= MOST
+                            && pods.keySet().stream().allMatch(it -> it.length() <= LONGEST)
                     ? pods
                     : Map.of();
         }

@@ -78,7 +78,7 @@ class AccessFilterTest {
                             List.of("system:kube-scheduler"),
                             authorities,
                             new AccessReviews(client, clock, 20),
-                            new HeapShares(1, 10_000),
+                            new HeapShares(1, 20_000),
                             clock);
             var reading = new Semaphore(0);
             var answered = new Semaphore(0);
@@ -102,11 +102,44 @@ class AccessFilterTest {
         }
     }
 
-    private static Thread asking(
-            AccessFilter filter, X509Certificate client, int length, FilterChain chain) {
+    @Test
+    void aQuestionOfWhichMoreWouldBeMadeThanTheHeapHasIsRefusedWithTheLimit() throws Exception {
+        var now = Instant.now();
+        var cluster = new ClientAuthority(now);
+        X509Certificate scheduler = cluster.client("CN=system:kube-scheduler").certificate();
+        try (var apiServer = new ReviewingApiServer();
+                KubernetesClient client = apiServer.client()) {
+            apiServer.trust(cluster.certificate());
+            var authorities = new ClientAuthorities(client, CertificateTaskTest.properties(null));
+            authorities.readClusters();
+            var clock = new SteppingClock(now);
+            var filter =
+                    new AccessFilter(
+                            List.of("system:kube-scheduler"),
+                            authorities,
+                            new AccessReviews(client, clock, 20),
+                            new HeapShares(1, 20_000),
+                            clock);
+            var request = question(scheduler, 1_001);
+            var response = new MockHttpServletResponse();
+
+            filter.doFilter(request, response, new MockFilterChain());
+
+            assertThat(response.getStatus()).isEqualTo(413);
+            assertThat(response.getContentAsString()).contains("1000 bytes at most");
+        }
+    }
+
+    private static MockHttpServletRequest question(X509Certificate client, int length) {
         var request = new MockHttpServletRequest("POST", "/filter");
         request.setAttribute(ClientCertificateRequest.ATTRIBUTE, new X509Certificate[] {client});
         request.setContent(new byte[length]);
+        return request;
+    }
+
+    private static Thread asking(
+            AccessFilter filter, X509Certificate client, int length, FilterChain chain) {
+        var request = question(client, length);
         return Thread.startVirtualThread(() -> {
             try {
                 filter.doFilter(request, new MockHttpServletResponse(), chain);

@@ -30,4 +30,12 @@ class HeapSharesTest {
         assertThat(HeapShares.of(new HeapParts((long) (318.4 * (1 << 20)))).connections())
                 .isEqualTo(509);
     }
+
+    /** A pod has 1.5 MiB at most, and the names of 5 000 nodes take 0.3. */
+    @Test
+    void theChartsLimitAllowsTheLargestRealQuestion() {
+        HeapShares shares = HeapShares.of(new HeapParts((long) (318.4 * (1 << 20))));
+
+        assertThat(shares.questions() / AccessFilter.WEIGHT).isGreaterThan(2 << 20);
+    }
 }

@@ -113,8 +113,7 @@ class LeanObjectsTest {
                          "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": [%2$s]}]}},
                          "status": {"disruptionsAllowed": 1, "disruptedPods": {%1$s}}}
                         """
-                                .formatted(
-                                        many(10_000, "\"k%d\": \"\""), many(10_000, "\"v%d\"")));
+                                .formatted(many(10_000, "\"k%d\": \"\""), many(10_000, "\"v%d\"")));
 
         assertThat(budget.toString()).hasSizeLessThan(2_000);
         assertThat(budget.getMetadata().getUid()).isEqualTo("u");

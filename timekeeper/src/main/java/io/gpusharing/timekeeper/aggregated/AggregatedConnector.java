@@ -25,8 +25,6 @@ import org.springframework.stereotype.Component;
 @Component
 class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerFactory> {
 
-    private static final int THREADS = 16;
-
     /** Whoever connects and asks nothing gives way to others soon. */
     private static final Duration UNTIL_ASKED = Duration.ofSeconds(3);
 
@@ -71,8 +69,10 @@ class AggregatedConnector implements WebServerFactoryCustomizer<TomcatWebServerF
 
     private Connector connector() {
         var protocol = new SharedConnections();
-        protocol.setMaxConnections(HeapShares.ofThisProcess().connectionsOfApiServers());
-        protocol.setMaxThreads(THREADS);
+        HeapShares heap = HeapShares.ofThisProcess();
+        protocol.setMaxConnections(heap.connectionsOfApiServers());
+        protocol.setMaxThreads(heap.threadsOfApiServers());
+        protocol.setMaxUnfinishedHeads(HeapShares.UNFINISHED_HEADS_OF_API_SERVERS);
         protocol.setConnectionTimeout((int) UNTIL_ASKED.toMillis());
         protocol.setKeepAliveTimeout((int) KEPT_OPEN.toMillis());
         protocol.setMaxKeepAliveRequests(-1);

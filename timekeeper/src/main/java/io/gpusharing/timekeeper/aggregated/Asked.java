@@ -36,6 +36,9 @@ record Asked<S>(
                     .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                     .build();
 
+    /** It is kept until the answer is written, and takes many times its size as a tree. */
+    private static final int MOST_METADATA = 4 * 1024;
+
     /** The question with its answer. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     private record Answered(
@@ -55,6 +58,7 @@ record Asked<S>(
         try {
             Asked<S> asked = JSON.readValue(body, type);
             if (asked != null) {
+                asked.requireShortMetadata();
                 return asked;
             }
         } catch (JacksonException e) {
@@ -63,6 +67,14 @@ record Asked<S>(
         }
         throw new HttpMessageNotReadableException(
                 "no question", new ServletServerHttpRequest(request));
+    }
+
+    private void requireShortMetadata() {
+        if (metadata != null && metadata.toString().length() > MOST_METADATA) {
+            throw new ResponseStatusException(
+                    HttpStatus.CONTENT_TOO_LARGE,
+                    "metadata of a question has %d KiB at most".formatted(MOST_METADATA / 1024));
+        }
     }
 
     /** What is asked, about a namespace; the object may name that one alone. */

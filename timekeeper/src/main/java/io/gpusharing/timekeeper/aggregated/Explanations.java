@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
 import io.gpusharing.timekeeper.statement.Manifests;
 import io.gpusharing.timekeeper.statement.PlacementAnswers;
@@ -18,7 +19,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.annotation.JsonDeserialize;
 
 /**
  * {@code kubectl create -f explanation.yaml -o yaml}: where a pod is or why it waits, and whether
@@ -47,13 +48,10 @@ class Explanations {
      * @param nodes how many nodes are shown with their GPUs, 0 to 50
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Spec(@Nullable String pod, @Nullable JsonNode manifest, @Nullable Integer nodes) {
-
-        Spec {
-            // To Kubernetes null is the same as absent.
-            manifest = manifest == null || manifest.isNull() ? null : manifest;
-        }
-    }
+    record Spec(
+            @Nullable String pod,
+            @JsonRawValue @JsonDeserialize(using = RawJson.class) @Nullable String manifest,
+            @Nullable Integer nodes) {}
 
     /** Explains. */
     @PostMapping("/namespaces/{namespace}/explanations")
@@ -72,9 +70,9 @@ class Explanations {
 
     private Explanation explained(String namespace, Spec spec, Caller caller) throws IOException {
         int nodes = spec.nodes() == null ? USUAL_NODES : spec.nodes();
-        JsonNode manifest = spec.manifest();
+        String manifest = spec.manifest();
         return manifest == null
                 ? answers.ofPod(namespace, String.valueOf(spec.pod()), nodes, caller)
-                : answers.ofManifest(namespace, manifest::toString, nodes, caller);
+                : answers.ofManifest(namespace, () -> manifest, nodes, caller);
     }
 }

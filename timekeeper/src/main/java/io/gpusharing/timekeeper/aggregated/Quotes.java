@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.gpusharing.timekeeper.statement.Manifests;
 import io.gpusharing.timekeeper.statement.QuoteAnswers;
 import io.gpusharing.timekeeper.web.Callers;
@@ -17,7 +18,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.annotation.JsonDeserialize;
 
 /**
  * {@code kubectl create -f quote.yaml -o yaml}: what the pods of a manifest would cost, and whether
@@ -43,7 +44,9 @@ class Quotes {
      * @param each how long each pod runs, for instance {@code 3h}; null for as long as it may
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Spec(@Nullable JsonNode manifest, @JsonProperty("for") @Nullable String each) {}
+    record Spec(
+            @JsonRawValue @JsonDeserialize(using = RawJson.class) @Nullable String manifest,
+            @JsonProperty("for") @Nullable String each) {}
 
     /** Quotes. */
     @PostMapping("/namespaces/{namespace}/quotes")
@@ -52,15 +55,13 @@ class Quotes {
             throws IOException {
         Asked<Spec> asked = manifests.read(request, body -> Asked.read(body, Spec.class, request));
         Spec spec = asked.of(namespace);
-        JsonNode manifest = spec == null ? null : spec.manifest();
-        if (spec == null || manifest == null || manifest.isNull()) {
+        String manifest = spec == null ? null : spec.manifest();
+        if (spec == null || manifest == null) {
             throw new ResponseStatusException(
                     HttpStatus.UNPROCESSABLE_CONTENT,
                     "spec has a manifest, and for says how long each of its pods runs, for instance 3h");
         }
         return asked.answered(
-                "Quote",
-                spec,
-                answers.of(namespace, manifest::toString, spec.each(), Callers.of(who)));
+                "Quote", spec, answers.of(namespace, () -> manifest, spec.each(), Callers.of(who)));
     }
 }

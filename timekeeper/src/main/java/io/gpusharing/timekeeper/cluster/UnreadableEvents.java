@@ -84,10 +84,7 @@ class UnreadableEvents extends LeaderTask {
         present.stream()
                 .filter(it -> !told.containsKey(it.uid()))
                 .forEach(it -> turn.put(it, turns.merge(it.namespace(), 1, Integer::sum)));
-        return turn.keySet().stream()
-                .sorted(Comparator.comparing(turn::get))
-                .limit(MOST)
-                .toList();
+        return turn.keySet().stream().sorted(Comparator.comparing(turn::get)).limit(MOST).toList();
     }
 
     private void tell(Unreadable object, Instant now) {

@@ -60,7 +60,8 @@ final class WaiterReader {
         SchedulingConstraints constraints = constraints(spec);
         // All waiters of a snapshot are in memory at once, and each may say a megabyte and a half.
         boolean tooMuch =
-                constraints.size() + SchedulingConstraints.size(ask.requests().byResource().keySet())
+                constraints.size()
+                                + SchedulingConstraints.size(ask.requests().byResource().keySet())
                         > MOST;
         return new Waiter(
                 PodRef.of(facts),

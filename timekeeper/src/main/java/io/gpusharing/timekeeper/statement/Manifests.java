@@ -9,6 +9,7 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.timekeeper.web.HeapShares;
 import io.gpusharing.timekeeper.web.QuestionBodies;
 import io.gpusharing.web.Caller;
 import jakarta.servlet.http.HttpServletRequest;
@@ -22,7 +23,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
-import org.springframework.util.unit.DataSize;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
@@ -34,18 +34,14 @@ public class Manifests {
 
     private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
 
-    /** A parser makes up to 200 bytes of each byte of it. */
-    private static final DataSize LARGEST = DataSize.ofKilobytes(128);
-
     /** Reports of meters are served by the same threads, and this takes time and memory. */
     private static final int AT_ONCE = 3;
-
-    private static final int READ_AT_ONCE = 4;
 
     private final ManifestReader manifests;
     private final Budgets budgets;
     private final Callers callers;
     private final Clock clock;
+    private final ManifestMemory memory;
     private final QuestionBodies bodies;
     private final Semaphore answering = new Semaphore(AT_ONCE);
 
@@ -54,7 +50,10 @@ public class Manifests {
         this.budgets = budgets;
         this.callers = callers;
         this.clock = clock;
-        this.bodies = new QuestionBodies("manifest", LARGEST, READ_AT_ONCE, clock);
+        this.memory = new ManifestMemory(HeapShares.ofThisProcess().manifests());
+        this.bodies =
+                new QuestionBodies(
+                        "manifest", memory.largest(), ManifestMemory.READ_AT_ONCE, clock);
     }
 
     /** Where a manifest comes from; read only once the question is allowed. */
@@ -106,6 +105,11 @@ public class Manifests {
         }
     }
 
+    /** What somebody has asked about a manifest, once there is memory for what is made of it. */
+    <T> T answer(String manifest, Supplier<T> answer) {
+        return answer(() -> memory.during(manifest, answer));
+    }
+
     /** What somebody has asked; of three at once. */
     <T> T answer(Supplier<T> answer) {
         if (!answering.tryAcquire()) {
@@ -127,7 +131,7 @@ public class Manifests {
      * @param reader makes of it what is needed, while the place is still kept
      */
     public <T> T read(HttpServletRequest request, Function<String, T> reader) throws IOException {
-        return bodies.read(request, reader);
+        return bodies.read(request, body -> memory.during(body, () -> reader.apply(body)));
     }
 
     static void requireNamespace(String name) {

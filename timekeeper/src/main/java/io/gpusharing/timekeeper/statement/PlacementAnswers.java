@@ -51,12 +51,18 @@ public class PlacementAnswers {
         }
         requireShowable(nodes);
         return answer(() ->
-                explanations
-                        .ofPod(namespace, name, nodes, there -> callers.mayReadPods(caller, there))
-                        .orElseThrow(() ->
-                                new ResponseStatusException(
-                                        HttpStatus.NOT_FOUND,
-                                        "There is no pod %s in %s".formatted(name, namespace))));
+                manifests.answer(() ->
+                        explanations
+                                .ofPod(
+                                        namespace,
+                                        name,
+                                        nodes,
+                                        there -> callers.mayReadPods(caller, there))
+                                .orElseThrow(() ->
+                                        new ResponseStatusException(
+                                                HttpStatus.NOT_FOUND,
+                                                "There is no pod %s in %s"
+                                                        .formatted(name, namespace)))));
     }
 
     /**
@@ -72,15 +78,18 @@ public class PlacementAnswers {
         requireShowable(nodes);
         String text = manifest.text();
         return answer(() ->
-                explanations.ofManifest(
-                        manifests.pod(text, namespace),
-                        nodes,
-                        there -> callers.mayReadPods(caller, there)));
+                manifests.answer(
+                        text,
+                        () ->
+                                explanations.ofManifest(
+                                        manifests.pod(text, namespace),
+                                        nodes,
+                                        there -> callers.mayReadPods(caller, there))));
     }
 
-    private Explanation answer(Supplier<Explanation> explanation) {
+    private static Explanation answer(Supplier<Explanation> explanation) {
         try {
-            return manifests.answer(explanation);
+            return explanation.get();
         } catch (NotSeenException e) {
             throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage());
         } catch (NotReadException e) {

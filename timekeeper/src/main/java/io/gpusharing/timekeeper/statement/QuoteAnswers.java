@@ -75,11 +75,13 @@ public class QuoteAnswers {
         manifests.requireMayCreatePods(namespace, caller);
         Duration length = legal(() -> each == null ? null : Quote.length(each));
         String text = manifest.text();
-        return manifests.answer(() -> {
-            Pod pod = manifests.pod(text, namespace);
-            Work work = manifests.work(text, length);
-            return legal(() -> quote(namespace, pod, work));
-        });
+        return manifests.answer(
+                text,
+                () -> {
+                    Pod pod = manifests.pod(text, namespace);
+                    Work work = manifests.work(text, length);
+                    return legal(() -> quote(namespace, pod, work));
+                });
     }
 
     private Quote quote(String namespace, Pod pod, Work work) {

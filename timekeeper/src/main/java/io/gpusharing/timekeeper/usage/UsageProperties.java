@@ -10,8 +10,8 @@ import org.springframework.validation.annotation.Validated;
 /**
  * How usage reports are taken.
  *
- * @param maxReportSize larger bodies are answered 413; a node agent's report of 100 pods on 8 GPUs
- *     takes about 300 KB
+ * @param maxReportSize larger bodies are answered 413, and those of which more would be made than
+ *     the heap has for reports; a node agent's report of 100 pods on 8 GPUs takes about 300 KB
  * @param maxSidecarReportSize the same for sidecars, which tenants can imitate; a report of 16 GPUs
  *     takes about 5 KB
  * @param maxReading how long a report may take to come before it is answered 408

@@ -33,7 +33,8 @@ class TlsConfiguration {
 
     @Bean
     WebServerFactoryCustomizer<TomcatWebServerFactory> sharedConnections() {
-        return SharedConnections.customizer(HeapShares.ofThisProcess().connections());
+        return SharedConnections.customizer(
+                HeapShares.ofThisProcess().connections(), HeapShares.UNFINISHED_HEADS);
     }
 
     @Bean

@@ -76,8 +76,7 @@ class ClockAheadTest {
     /** All that it used before midnight was late usage of the next day, too. */
     @ParameterizedTest(name = "another leads then: {0}")
     @ValueSource(booleans = {true, false})
-    void whatIsPostedUntilAPeriodReallyBeginsCountsOnceThatWasOpenedTooEarly(
-            boolean anotherLeads) {
+    void whatIsPostedUntilAPeriodReallyBeginsCountsOnceThatWasOpenedTooEarly(boolean anotherLeads) {
         isAheadBy(Duration.ofHours(15), anotherLeads);
         Pods later = Pods.waiting("team-a", 100, 0).boundAt(ELEVEN);
         ledger.onUpdate(later);
@@ -99,7 +98,8 @@ class ClockAheadTest {
         ledger.pass(Duration.ofHours(16));
         ledger.database
                 .jdbc()
-                .sql("""
+                .sql(
+                        """
                         insert into budget_notification (cluster, budget, period_start, kind, granted, due_at, message)
                         select id, 'a', unnest('{2126-03-02T00:00:00Z,2126-03-03T00:00:00Z}'::timestamptz[]),
                             'BudgetExhausted', 1, now(), ''

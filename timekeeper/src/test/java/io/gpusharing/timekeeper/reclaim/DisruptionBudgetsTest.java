@@ -47,9 +47,9 @@ class DisruptionBudgetsTest {
 
     private static String guarding(String selector) {
         return """
-                {"metadata": {"namespace": "lab", "name": "b"}, "spec": {"selector": %s},
-                 "status": {"disruptionsAllowed": 1}}
-                """
+        {"metadata": {"namespace": "lab", "name": "b"}, "spec": {"selector": %s},
+         "status": {"disruptionsAllowed": 1}}
+        """
                 .formatted(selector);
     }
 

@@ -321,7 +321,8 @@ class SnapshotPodsTest {
         String nothing = "resources: {requests: {%s}}".formatted(many(1_000, "a.b/c%d: 0"));
 
         Waiter waiter =
-                readers.waiter(pod(WAITING.replace("resources: {requests: {cpu: \"3\"}}", nothing)));
+                readers.waiter(
+                        pod(WAITING.replace("resources: {requests: {cpu: \"3\"}}", nothing)));
         GpuPod gpuPod = gpuPod(RUNNING.replace("- name: log", "- name: log\n    " + nothing));
 
         assertThat(waiter.unjudged()).isNull();

@@ -210,7 +210,8 @@ public final class FakeApiServer implements AutoCloseable {
                         .filter(it -> path.endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
-                        .orElse("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}")
+                        .orElse(
+                                "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}")
                 : body;
     }
 

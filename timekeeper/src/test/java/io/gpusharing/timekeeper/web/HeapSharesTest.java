@@ -7,6 +7,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.core.io.ClassPathResource;
 
 class HeapSharesTest {
 
@@ -17,25 +19,52 @@ class HeapSharesTest {
 
     @ParameterizedTest(name = "{0} bytes")
     @MethodSource("heaps")
-    void whatComesFromOutsideLeavesAQuarterOfAnyHeap(long heap) {
-        HeapShares shares = HeapShares.of(new HeapParts(heap));
+    void allSharesWithTheServicesOwnAreNoMoreThanAnyHeap(long heap) {
+        var parts = new HeapParts(heap);
+        HeapShares shares = HeapShares.of(parts);
 
-        long given =
-                (long) shares.connections() * HeapParts.WAITING_CONNECTION
-                        + (long) shares.connectionsOfApiServers()
-                                * HeapShares.CONNECTION_OF_AN_API_SERVER
-                        + (long) shares.reports() * HeapShares.COPIES_OF_A_REPORT
-                        + shares.reportWork();
-        assertThat(given).isLessThan(heap * 3 / 4);
+        long everybody =
+                (long) shares.connections() * HeapParts.QUIET_CONNECTION + HeapShares.REQUESTS;
+        long apiServers =
+                (long) shares.connectionsOfApiServers() * HeapParts.QUIET_CONNECTION
+                        + (long)
+                                        (shares.threadsOfApiServers()
+                                                + HeapShares.UNFINISHED_HEADS_OF_API_SERVERS)
+                                * HeapShares.HEAD_OF_AN_API_SERVER;
+        long reports =
+                (long) shares.reports() * HeapShares.COPIES_OF_A_REPORT + shares.reportWork();
+        assertThat(
+                        parts.bytes(HeapShares.SERVICE)
+                                + everybody
+                                + apiServers
+                                + reports
+                                + shares.manifests())
+                .isLessThanOrEqualTo(heap);
+        assertThat(shares.connections()).isPositive();
+        assertThat(shares.connectionsOfApiServers()).isPositive();
+        assertThat(shares.threadsOfApiServers()).isPositive();
     }
 
     /** What Java calls the most of 224 MiB: one of two halves of the survivors is never used. */
     @Test
-    void theChartsLimitAllowsAThousandMeters() {
+    void theChartsLimitAllowsWhatAClusterNeeds() {
         HeapShares shares = HeapShares.of(new HeapParts((long) (220.8 * (1 << 20))));
 
-        assertThat(shares.connections()).isGreaterThan(1_000);
-        assertThat(shares.connectionsOfApiServers()).isGreaterThan(25);
+        assertThat(shares.connections()).isEqualTo(801);
+        // Each API server keeps twenty-five open.
+        assertThat(shares.connectionsOfApiServers()).isEqualTo(169);
+        assertThat(shares.threadsOfApiServers()).isEqualTo(16);
         assertThat(shares.reports()).isGreaterThan(6 << 20);
+        // A node agent's of 100 pods on 8 GPUs takes 300 KB.
+        assertThat(shares.largestReport()).isGreaterThan(450_000);
+    }
+
+    @Test
+    void asManyThreadsAreCountedAsTheServerHas() {
+        var settings = new YamlPropertiesFactoryBean();
+        settings.setResources(new ClassPathResource("application.yaml"));
+
+        assertThat(settings.getObject())
+                .containsEntry("server.tomcat.threads.max", HeapShares.THREADS);
     }
 }

@@ -41,8 +41,8 @@ class UnreadableWatch extends LeaderTask {
 
     /**
      * A sentence on those in some namespaces, empty if there are none; nothing until this replica
-     * has looked in this term. It names one object and quotes nothing of it: more people may see a budget than its
-     * namespaces.
+     * has looked in this term. It names one object and quotes nothing of it: more people may see a
+     * budget than its namespaces.
      */
     Optional<String> in(Predicate<String> namespaces) {
         return Optional.ofNullable(present)

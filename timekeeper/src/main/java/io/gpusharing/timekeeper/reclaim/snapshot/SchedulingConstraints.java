@@ -49,7 +49,8 @@ public record SchedulingConstraints(
         return OF_ONE
                 + Stream.of(term.getMatchExpressions(), term.getMatchFields())
                         .flatMap(it -> orEmpty(it).stream())
-                        .mapToLong(it -> OF_ONE + text(it.getKey()).length() + size(orEmpty(it.getValues())))
+                        .mapToLong(it ->
+                                OF_ONE + text(it.getKey()).length() + size(orEmpty(it.getValues())))
                         .sum();
     }
 

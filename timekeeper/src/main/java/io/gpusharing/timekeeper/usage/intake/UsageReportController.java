@@ -45,12 +45,6 @@ class UsageReportController {
 
     private static final JsonMapper JSON = new JsonMapper();
 
-    /**
-     * How much more memory than a report itself takes what is made of it while it is read, where a
-     * tenant has written it: fields that we do not know, each of whose names is remembered.
-     */
-    private static final int WEIGHT = 16;
-
     /** Asks the meter to begin another run of counters. */
     private static final URI RUN_REFUSED = URI.create("urn:gpusharing:problem:run-refused");
 
@@ -70,7 +64,7 @@ class UsageReportController {
     private final Clock clock;
     private final RequestBodyLimit bodies;
     private final Semaphore work;
-    private final int mostWork;
+    private final DataSize mostOfAny;
 
     UsageReportController(
             ReportAuthorizer authorizer,
@@ -98,7 +92,7 @@ class UsageReportController {
                 new RequestBodyLimit(
                         DataSize.ofBytes(heap.reports()), properties.maxReading(), clock);
         this.work = new Semaphore(heap.reportWork(), true);
-        this.mostWork = heap.reportWork();
+        this.mostOfAny = DataSize.ofBytes(heap.largestReport());
     }
 
     /** Null where the answer is written already, as it is for every report that is taken. */
@@ -131,10 +125,12 @@ class UsageReportController {
     }
 
     private Outcome take(Reporter reporter, HttpServletRequest request) throws IOException {
-        DataSize most =
+        DataSize allowed =
                 authorizer.isAgent(reporter)
                         ? properties.maxReportSize()
                         : properties.maxSidecarReportSize();
+        // What is made of a larger one is more than the heap has for it.
+        DataSize most = allowed.compareTo(mostOfAny) < 0 ? allowed : mostOfAny;
         long length = request.getContentLengthLong();
         if (length > most.toBytes()) {
             return tooLarge(most);
@@ -179,7 +175,7 @@ class UsageReportController {
 
     /** Not all at once: what is made of a report takes its memory first. */
     private UsageReport read(byte[] body) throws MalformedReportException {
-        int bytes = (int) Math.min(mostWork, (long) body.length * WEIGHT);
+        int bytes = body.length * HeapShares.WEIGHT_OF_A_REPORT;
         work.acquireUninterruptibly(bytes);
         try {
             return reader.read(body);

@@ -318,7 +318,9 @@ class PayersTest {
         Instant created = ledger.clock.instant().plus(Duration.ofMinutes(1));
         Instant moved = created.plus(Duration.ofMinutes(5));
         ledger.writtenMeanwhile(
-                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved.minusSeconds(60)),
+                monthly("a", TEN, "6000", "team-x")
+                        .ofGeneration(2)
+                        .writtenAt(moved.minusSeconds(60)),
                 monthly("b", created, "6000", "team-a").ofGeneration(2).writtenAt(moved));
         ledger.clock.pass(Duration.ofMinutes(20));
 
