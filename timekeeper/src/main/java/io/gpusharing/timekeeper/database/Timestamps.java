@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** Reads and writes {@code timestamptz}, whatever the zone of the JVM. */
 public final class Timestamps {
 
+    private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+
     private Timestamps() {}
 
     /** A column that is never null. */
@@ -34,8 +36,13 @@ public final class Timestamps {
         return instant.equals(Instant.MAX) ? OffsetDateTime.MAX : instant.atOffset(ZoneOffset.UTC);
     }
 
-    /** In an array of texts, for {@code :name::timestamptz[]}. */
+    /**
+     * In an array of texts, for {@code :name::timestamptz[]}. Who writes an object may date it in
+     * the year 10000, which PostgreSQL reads without a sign, or before the first.
+     */
     static @Nullable String text(@Nullable Instant instant) {
-        return instant == null ? null : instant.toString();
+        return instant == null
+                ? null
+                : (instant.isBefore(FIRST) ? FIRST : instant).toString().replace("+", "");
     }
 }
