@@ -92,7 +92,7 @@ workflows: prerequisites .run/built ## Workflows of Argo's own controller on one
 chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go and budgets move; six minutes
 	@tools/e2e chaos
 
-poison: prerequisites .run/built ## Two thousand objects that a reader may stumble over, and pods of others among them; ten minutes
+poison: prerequisites .run/built ## Two thousand objects that a reader may stumble over, and pods of others among them; half an hour
 	@benchmarks/soak/poison
 
 soak: prerequisites ## Bills, placements and fractions under load among hundreds of kills, each held against what really was, and simulations with many seeds; hours
