@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.utils.URLUtils.URLBuilder;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -164,7 +165,7 @@ public final class StreamedList<T extends HasMetadata> {
             if (!response.isSuccessful()) {
                 throw refused(response);
             }
-            return response.body();
+            return new Impatient(response.body());
         } catch (InterruptedException e) {
             giveUp(coming);
             Thread.currentThread().interrupt();
@@ -175,17 +176,47 @@ public final class StreamedList<T extends HasMetadata> {
         }
     }
 
+    /** The client's own timeouts end with the head of an answer. */
+    private final class Impatient extends FilterInputStream {
+
+        private Impatient(InputStream body) {
+            super(body);
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            var waiting = new CompletableFuture<@Nullable Void>();
+            CompletableFuture<@Nullable Void> silence =
+                    waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
+                            .whenComplete((_, tooLong) -> {
+                                if (tooLong != null) {
+                                    closeQuietly(in);
+                                }
+                            });
+            try {
+                return super.read(bytes, offset, length);
+            } catch (IOException e) {
+                throw silence.isCompletedExceptionally()
+                        ? new IOException("nothing came for %s".formatted(patience), e)
+                        : e;
+            } finally {
+                waiting.complete(null);
+            }
+        }
+    }
+
     /** Nobody reads an answer that comes after all. */
     private static void giveUp(CompletableFuture<HttpResponse<InputStream>> coming) {
-        var _ =
-                coming.thenAccept(response -> {
-                    try {
-                        response.body().close();
-                    } catch (IOException e) {
-                        log.debug("closed already", e);
-                    }
-                });
+        var _ = coming.thenAccept(response -> closeQuietly(response.body()));
         coming.cancel(true);
+    }
+
+    private static void closeQuietly(InputStream body) {
+        try {
+            body.close();
+        } catch (IOException e) {
+            log.debug("closed already", e);
+        }
     }
 
     private KubernetesClientException refused(HttpResponse<InputStream> response)

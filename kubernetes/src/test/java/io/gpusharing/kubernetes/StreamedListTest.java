@@ -211,7 +211,9 @@ class StreamedListTest {
                     body.flush();
                     over.await(20, TimeUnit.SECONDS);
                 };
-        assertThatThrownBy(this::list).isInstanceOf(KubernetesClientException.class);
+        assertThatThrownBy(this::list)
+                .isInstanceOf(KubernetesClientException.class)
+                .hasMessageContaining("nothing came for PT1S");
         over.countDown();
     }
 

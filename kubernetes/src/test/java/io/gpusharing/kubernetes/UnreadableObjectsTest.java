@@ -29,8 +29,10 @@ class UnreadableObjectsTest {
                 .build();
     }
 
+    private static final String LONG = "x".repeat(1_000_000);
+
     private static String fail(Pod pod) {
-        throw new IllegalArgumentException("x".repeat(1_000_000));
+        throw new IllegalArgumentException(LONG);
     }
 
     @Test
