@@ -47,7 +47,7 @@ public final class Names {
     /** Set to {@code true} by an administrator on a pod or namespace: reclaim leaves it alone. */
     public static final String DO_NOT_RECLAIM_ANNOTATION = PREFIX + "do-not-reclaim";
 
-    /** On pods: when their budget is used up, or was. */
+    /** On pods: when their budget is used up, or was; RFC 3339 in UTC, in whole seconds. */
     public static final String EXHAUSTED_AT_ANNOTATION = PREFIX + "budget-exhausted-at";
 
     /** Name of the injected native sidecar; users may use it too, so it proves nothing. */

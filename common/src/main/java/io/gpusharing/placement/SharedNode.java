@@ -29,33 +29,10 @@ public record SharedNode(
         boolean servesMps,
         Set<String> refused) {
 
-    /** One where every pod may be given GPUs. */
-    public SharedNode(
-            String name,
-            List<Gpu> gpus,
-            List<Gpu> unhealthy,
-            Map<String, List<GpuHold>> granted,
-            Map<String, Integer> indexes,
-            String model,
-            boolean servesMps) {
-        this(name, gpus, unhealthy, granted, indexes, model, servesMps, Set.of());
-    }
-
-    /** One without MPS. */
-    public SharedNode(
-            String name,
-            List<Gpu> gpus,
-            List<Gpu> unhealthy,
-            Map<String, List<GpuHold>> granted,
-            Map<String, Integer> indexes,
-            String model) {
-        this(name, gpus, unhealthy, granted, indexes, model, false);
-    }
-
-    /** One of which no numbers are known. */
+    /** One without MPS, where every pod may be given GPUs, and of which no numbers are known. */
     public SharedNode(
             String name, List<Gpu> gpus, List<Gpu> unhealthy, Map<String, List<GpuHold>> granted) {
-        this(name, gpus, unhealthy, granted, Map.of(), "");
+        this(name, gpus, unhealthy, granted, Map.of(), "", false, Set.of());
     }
 
     public SharedNode {

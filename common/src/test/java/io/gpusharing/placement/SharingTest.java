@@ -193,7 +193,8 @@ class SharingTest {
     }
 
     private static SharedNode mpsNode(Gpu... gpus) {
-        return new SharedNode("n", List.of(gpus), List.of(), Map.of(), Map.of(), "", true);
+        return new SharedNode(
+                "n", List.of(gpus), List.of(), Map.of(), Map.of(), "", true, Set.of());
     }
 
     private static KeptRoom kept(Sharing sharing) {

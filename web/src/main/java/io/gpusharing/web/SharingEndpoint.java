@@ -5,12 +5,9 @@ import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -62,14 +59,6 @@ final class SharingEndpoint extends NioEndpoint {
     private final SharedThreads threads = new SharedThreads();
 
     private int places = getMaxConnections() / 2;
-
-    /** Open connections by their address. */
-    private record Held(Map<String, List<SocketWrapperBase<NioChannel>>> byAddress, int total) {
-
-        int of(String address) {
-            return byAddress.getOrDefault(address, List.of()).size();
-        }
-    }
 
     /** Tomcat's own limit also counts those that wait, of whom there may be as many. */
     @Override
@@ -132,7 +121,7 @@ final class SharingEndpoint extends NioEndpoint {
     private void place() {
         // Written before places are counted: whoever closes after the count sees it and comes here.
         waiting = newcomers.size();
-        Held held = held();
+        ConnectionsByAddress held = held();
         Optional<String> next = newcomers.next(held::of);
         while (next.isPresent()) {
             if (AddressQueue.mayHaveMore(held.of(next.get()), places - held.total())) {
@@ -168,17 +157,9 @@ final class SharingEndpoint extends NioEndpoint {
         placeThoseWhoWait();
     }
 
-    private Held held() {
-        var byAddress = new HashMap<String, List<SocketWrapperBase<NioChannel>>>();
-        int total = 0;
-        for (SocketWrapperBase<NioChannel> each : connections.values()) {
-            // One that closes is still there when it says so.
-            if (!each.isClosed()) {
-                byAddress.computeIfAbsent(address(each), _ -> new ArrayList<>()).add(each);
-                total++;
-            }
-        }
-        return new Held(byAddress, total);
+    private ConnectionsByAddress held() {
+        // One that closes is still there when it says so.
+        return ConnectionsByAddress.of(connections.values().stream().filter(it -> !it.isClosed()));
     }
 
     /**
@@ -186,15 +167,12 @@ final class SharingEndpoint extends NioEndpoint {
      *
      * @return whether it has ended; one that is at work ends later
      */
-    private boolean madeRoom(String newcomer, Held held) {
+    private boolean madeRoom(String newcomer, ConnectionsByAddress held) {
         leaving.removeIf(SocketWrapperBase::isClosed);
         if (leaving.size() >= newcomers.size()) {
             return false;
         }
-        List<SocketWrapperBase<NioChannel>> most =
-                held.byAddress().values().stream()
-                        .max(Comparator.comparingInt(List::size))
-                        .orElse(List.of());
+        List<SocketWrapperBase<NioChannel>> most = held.ofTheGreediest();
         boolean unfair = most.size() > held.of(newcomer) + 1;
         return most.stream()
                 .filter(it -> !leaving.contains(it) && (unfair || isQuiet(it)))
@@ -259,11 +237,6 @@ final class SharingEndpoint extends NioEndpoint {
                 : "";
     }
 
-    static String address(SocketWrapperBase<NioChannel> connection) {
-        String address = connection.getRemoteAddr();
-        return address == null ? "" : address;
-    }
-
     /** Where threads are few, an address leaves some of them to others. */
     @Override
     public boolean processSocket(
@@ -272,7 +245,7 @@ final class SharingEndpoint extends NioEndpoint {
                 ? threads.execute(
                         pool,
                         getMaxThreads(),
-                        address(connection),
+                        ConnectionsByAddress.address(connection),
                         () -> super.processSocket(connection, event, false))
                 : super.processSocket(connection, event, dispatch);
     }

@@ -1,10 +1,6 @@
 package io.gpusharing.web;
 
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.apache.tomcat.util.net.AbstractEndpoint.Handler;
 import org.apache.tomcat.util.net.NioChannel;
@@ -93,16 +89,8 @@ final class UnfinishedHeads implements Handler<NioChannel> {
         if (unfinished.size() <= most) {
             return null;
         }
-        Map<String, List<SocketWrapperBase<NioChannel>>> byAddress = new HashMap<>();
-        List<SocketWrapperBase<NioChannel>> greediest = List.of();
-        for (SocketWrapperBase<NioChannel> each : unfinished) {
-            List<SocketWrapperBase<NioChannel>> same =
-                    byAddress.computeIfAbsent(
-                            SharingEndpoint.address(each), _ -> new ArrayList<>());
-            same.add(each);
-            greediest = same.size() > greediest.size() ? same : greediest;
-        }
-        SocketWrapperBase<NioChannel> ending = greediest.getFirst();
+        SocketWrapperBase<NioChannel> ending =
+                ConnectionsByAddress.of(unfinished.stream()).ofTheGreediest().getFirst();
         unfinished.remove(ending);
         return ending;
     }

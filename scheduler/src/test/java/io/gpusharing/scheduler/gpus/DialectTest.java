@@ -32,7 +32,9 @@ class DialectTest {
                         List.of(),
                         Map.of(),
                         indexes,
-                        "NVIDIA H200"));
+                        "NVIDIA H200",
+                        false,
+                        Set.of()));
     }
 
     private static ContainerAsk half(String container, Kind kind) {

@@ -39,7 +39,9 @@ class NodeMemoryTest {
                         List.of(new Gpu("GPU-b", 100, 15_360)),
                         granted,
                         Map.of("GPU-a", 1),
-                        "Tesla T4"));
+                        "Tesla T4",
+                        false,
+                        Set.of()));
     }
 
     @Test

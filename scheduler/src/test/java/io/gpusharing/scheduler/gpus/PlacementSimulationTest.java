@@ -98,7 +98,8 @@ class PlacementSimulationTest {
                             Map.of(),
                             Map.of(),
                             "",
-                            WITH_MPS.contains(node)));
+                            WITH_MPS.contains(node),
+                            Set.of()));
         }
         return fresh;
     }

@@ -51,7 +51,8 @@ class SharedByMpsTest {
                         granted,
                         Map.of(),
                         "",
-                        servesMps));
+                        servesMps,
+                        Set.of()));
     }
 
     private static GpuPod pod(String uid, int cores, Sharing sharing) {

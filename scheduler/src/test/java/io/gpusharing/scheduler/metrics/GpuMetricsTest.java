@@ -38,7 +38,9 @@ class GpuMetricsTest {
                         List.of(new Gpu(name + "-sick", 100, 1_000)),
                         Map.of(),
                         Map.of(),
-                        "NVIDIA H200"));
+                        "NVIDIA H200",
+                        false,
+                        Set.of()));
     }
 
     private void bind(String uid, GpuAsk ask, String gpu) {

@@ -94,7 +94,8 @@ final class ToyCluster implements ClusterReader {
                         granted,
                         Map.of(),
                         "",
-                        servesMps));
+                        servesMps,
+                        Set.of()));
     }
 
     static String gpu(String node, int index) {

@@ -24,7 +24,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -78,15 +77,6 @@ public final class PodReader {
     public PodReader(Predicate<String> gpuResource, Function<Pod, Claimed> claims) {
         this.gpuResource = gpuResource;
         this.claims = claims;
-    }
-
-    /** A pod's UID; empty if it has none that the API server may have given it. */
-    public static Optional<UUID> uid(Pod pod) {
-        try {
-            return Optional.ofNullable(pod.getMetadata().getUid()).map(UUID::fromString);
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
     }
 
     /** The facts of a pod as the API server stores it. */

@@ -39,8 +39,7 @@ class PodSweep extends LeaderTask {
     private final PodEventHandler handler;
     private final SweepProperties properties;
     private final Clock clock;
-    private final UnreadableObjects unreadable;
-    private UnreadPods unread;
+    private final UnreadPods unread;
 
     PodSweep(
             KubernetesClient client,
@@ -60,14 +59,12 @@ class PodSweep extends LeaderTask {
         this.handler = handler;
         this.clock = clock;
         this.properties = properties;
-        this.unreadable = unreadable;
         this.unread = new UnreadPods(unreadable);
     }
 
     @Override
     protected void handOver() {
-        unread.close();
-        unread = new UnreadPods(unreadable);
+        unread.forgetAll();
     }
 
     /** Sweeps once the pods that are watched are known. */

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.timekeeper.allocation.PodReader;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -17,10 +17,12 @@ import java.util.stream.Collectors;
 final class UnreadPods implements AutoCloseable {
 
     private final UnreadableObjects objects;
-    private final Set<UUID> present = ConcurrentHashMap.newKeySet();
+
+    /** UIDs of those that are there and cannot be read. */
+    private final Set<String> present = ConcurrentHashMap.newKeySet();
 
     /** Those that were found since the last list began. */
-    private final Set<UUID> found = ConcurrentHashMap.newKeySet();
+    private final Set<String> found = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closed;
 
@@ -31,16 +33,14 @@ final class UnreadPods implements AutoCloseable {
     /** What a pod says; empty if it cannot be read. */
     <R> Optional<R> read(Pod pod, Function<Pod, R> reader) {
         Optional<R> read = objects.read(pod, reader);
-        PodReader.uid(pod)
-                .ifPresent(uid -> {
-                    if (read.isEmpty()) {
-                        present.add(uid);
-                        found.add(uid);
-                    } else {
-                        present.remove(uid);
-                        found.remove(uid);
-                    }
-                });
+        String uid = uid(pod);
+        if (read.isEmpty()) {
+            present.add(uid);
+            found.add(uid);
+        } else {
+            present.remove(uid);
+            found.remove(uid);
+        }
         if (closed) {
             // It was being read meanwhile, and nobody would forget it.
             forgetAll();
@@ -50,7 +50,7 @@ final class UnreadPods implements AutoCloseable {
 
     /** A pod was removed. */
     void gone(Pod pod) {
-        PodReader.uid(pod).ifPresent(present::remove);
+        present.remove(uid(pod));
         objects.forget(pod);
     }
 
@@ -66,9 +66,23 @@ final class UnreadPods implements AutoCloseable {
      */
     Set<UUID> listed() {
         present.retainAll(found);
-        Set<String> uids = present.stream().map(UUID::toString).collect(Collectors.toSet());
-        objects.forgetAll(it -> !uids.contains(it.uid()));
-        return Set.copyOf(present);
+        objects.forgetAll(it -> !present.contains(it.uid()));
+        return present.stream()
+                .flatMap(uid -> uuid(uid).stream())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static String uid(Pod pod) {
+        return Objects.requireNonNullElse(pod.getMetadata().getUid(), "");
+    }
+
+    /** Empty if the API server cannot have given it: then it is of no pod that was read before. */
+    private static Optional<UUID> uuid(String uid) {
+        try {
+            return Optional.of(UUID.fromString(uid));
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
     }
 
     /** From now on somebody else reads them. */
@@ -78,7 +92,8 @@ final class UnreadPods implements AutoCloseable {
         forgetAll();
     }
 
-    private void forgetAll() {
+    /** Until they are found again. */
+    void forgetAll() {
         objects.forgetAll(_ -> true);
     }
 }

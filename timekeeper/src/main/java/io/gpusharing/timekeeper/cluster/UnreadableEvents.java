@@ -20,7 +20,6 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -80,7 +79,7 @@ class UnreadableEvents extends LeaderTask {
     /** Of each namespace one, then of each the second. */
     private List<Unreadable> next(Collection<Unreadable> present) {
         Map<String, Integer> turns = new HashMap<>();
-        IdentityHashMap<Unreadable, Integer> turn = new IdentityHashMap<>();
+        Map<Unreadable, Integer> turn = new HashMap<>();
         present.stream()
                 .filter(it -> !told.containsKey(it.uid()))
                 .forEach(it -> turn.put(it, turns.merge(it.namespace(), 1, Integer::sum)));

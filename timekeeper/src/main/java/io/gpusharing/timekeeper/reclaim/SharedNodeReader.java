@@ -60,7 +60,7 @@ final class SharedNodeReader {
     }
 
     private static SharedNode withoutGpus(String name) {
-        return new SharedNode(name, List.of(), List.of(), Map.of(), Map.of(), "", false);
+        return new SharedNode(name, List.of(), List.of(), Map.of());
     }
 
     private void warn() {

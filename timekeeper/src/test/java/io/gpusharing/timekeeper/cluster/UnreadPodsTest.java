@@ -54,6 +54,17 @@ class UnreadPodsTest {
     }
 
     @Test
+    void aPodWithoutAUuidIsUnreadableAndNoneThatWasReadBefore() {
+        pods.listing();
+        pods.read(
+                new PodBuilder(pod(ONE)).editMetadata().withUid("one").endMetadata().build(),
+                UnreadPodsTest::fail);
+
+        assertThat(pods.listed()).isEmpty();
+        assertThat(objects.present()).extracting(Unreadable::uid).containsExactly("one");
+    }
+
+    @Test
     void aPodThatIsReadWhileItsReaderEndsIsLeftToTheNext() {
         pods.read(
                 pod(ONE),

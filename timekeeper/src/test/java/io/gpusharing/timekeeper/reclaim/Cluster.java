@@ -115,7 +115,8 @@ public final class Cluster {
                 granted,
                 Map.of(),
                 "",
-                servesMps);
+                servesMps,
+                Set.of());
     }
 
     public static NodeView node(SharedNode shared, Amounts allocatable) {

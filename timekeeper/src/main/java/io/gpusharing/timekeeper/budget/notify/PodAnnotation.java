@@ -26,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 record PodAnnotation(PodFacts pod, @Nullable Instant end) {
 
-    /** Value: an instant in whole seconds, RFC 3339 in UTC. */
-    static final String ANNOTATION = Names.EXHAUSTED_AT_ANNOTATION;
-
     /** A mark that is no further from the truth is left alone, while the end is ahead. */
     static final Duration TOLERANCE = Duration.ofSeconds(30);
 
@@ -89,7 +86,7 @@ record PodAnnotation(PodFacts pod, @Nullable Instant end) {
     /** Since when a budget is used up is known exactly, and does not change any more. */
     private boolean isTold(Instant now) {
         if (end == null) {
-            return !pod.annotations().containsKey(ANNOTATION);
+            return !pod.annotations().containsKey(Names.EXHAUSTED_AT_ANNOTATION);
         }
         Instant annotatedEnd = annotatedEnd(pod);
         Duration allowed = end.isAfter(now) ? TOLERANCE : Duration.ZERO;
@@ -99,7 +96,7 @@ record PodAnnotation(PodFacts pod, @Nullable Instant end) {
 
     /** What stands on a pod; null if nothing does, or what we cannot have written. */
     private static @Nullable Instant annotatedEnd(PodFacts pod) {
-        String written = pod.annotations().get(ANNOTATION);
+        String written = pod.annotations().get(Names.EXHAUSTED_AT_ANNOTATION);
         try {
             return ApiTime.readPresent(written);
         } catch (DateTimeException e) {

@@ -176,7 +176,7 @@ class PodAnnotator extends LeaderTask {
         return "{\"metadata\":{\"uid\":\"%s\",\"annotations\":{\"%s\":%s}}}"
                 .formatted(
                         mark.pod().uid(),
-                        PodAnnotation.ANNOTATION,
+                        Names.EXHAUSTED_AT_ANNOTATION,
                         mark.end() == null ? "null" : "\"" + mark.end() + "\"");
     }
 

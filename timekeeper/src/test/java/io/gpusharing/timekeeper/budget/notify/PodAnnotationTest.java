@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.budget.notify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.Names;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -30,7 +31,7 @@ class PodAnnotationTest {
                 .facts(
                         annotation == null
                                 ? Map.of()
-                                : Map.of(PodAnnotation.ANNOTATION, annotation));
+                                : Map.of(Names.EXHAUSTED_AT_ANNOTATION, annotation));
     }
 
     /** Which annotation a pod of a budget that ends then, or never if null, still needs. */
@@ -100,7 +101,7 @@ class PodAnnotationTest {
                                         ended.facts(),
                                         ended.facts(
                                                 Map.of(
-                                                        PodAnnotation.ANNOTATION,
+                                                        Names.EXHAUSTED_AT_ANNOTATION,
                                                         "2020-01-01T00:00:00Z"))),
                                 Map.of("team-a", NOW),
                                 NOW))

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
 import io.gpusharing.request.GpuShare;
@@ -49,7 +50,8 @@ class PodAnnotatorTest {
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final Pattern VALUE =
             Pattern.compile(
-                    Pattern.quote("\"" + PodAnnotation.ANNOTATION + "\":") + "(null|\"([^\"]*)\")");
+                    Pattern.quote("\"" + Names.EXHAUSTED_AT_ANNOTATION + "\":")
+                            + "(null|\"([^\"]*)\")");
 
     private final TestDatabase database = TestDatabase.create();
     private final SteppingClock clock = new SteppingClock(TEN);
@@ -145,7 +147,7 @@ class PodAnnotatorTest {
                             ? before
                             : value.group(2) == null
                                     ? Map.of()
-                                    : Map.of(PodAnnotation.ANNOTATION, value.group(2)));
+                                    : Map.of(Names.EXHAUSTED_AT_ANNOTATION, value.group(2)));
         }
         ClusterViews.show(view, pods.entrySet().stream().map(PodAnnotatorTest::facts).toList());
     }
@@ -169,7 +171,7 @@ class PodAnnotatorTest {
     /** What is written on the only pod, or on all of them alike. */
     private String annotation() {
         return pods.values().stream()
-                .map(it -> it.getOrDefault(PodAnnotation.ANNOTATION, "nothing"))
+                .map(it -> it.getOrDefault(Names.EXHAUSTED_AT_ANNOTATION, "nothing"))
                 .distinct()
                 .reduce((one, other) -> one + " and " + other)
                 .orElseThrow();
@@ -235,12 +237,14 @@ class PodAnnotatorTest {
 
     @Test
     void aForgedAnnotationIsRepairedAndACorrectOneIsKept() {
-        pods.replaceAll((pod, none) -> Map.of(PodAnnotation.ANNOTATION, "2026-12-24T00:00:00Z"));
+        pods.replaceAll(
+                (pod, none) -> Map.of(Names.EXHAUSTED_AT_ANNOTATION, "2026-12-24T00:00:00Z"));
         listen();
         at(1);
         assertThat(annotation()).isEqualTo("nothing");
 
-        pods.replaceAll((pod, none) -> Map.of(PodAnnotation.ANNOTATION, "2026-12-24T00:00:00Z"));
+        pods.replaceAll(
+                (pod, none) -> Map.of(Names.EXHAUSTED_AT_ANNOTATION, "2026-12-24T00:00:00Z"));
         listen();
         at(90);
         assertThat(annotation()).isEqualTo("2026-03-02T11:40:00Z");
@@ -344,7 +348,7 @@ class PodAnnotatorTest {
                                         : random.nextBoolean()
                                                 ? Map.of()
                                                 : Map.of(
-                                                        PodAnnotation.ANNOTATION,
+                                                        Names.EXHAUSTED_AT_ANNOTATION,
                                                         clock.instant()
                                                                 .plusSeconds(random.nextInt(2000))
                                                                 .toString()));
@@ -366,7 +370,7 @@ class PodAnnotatorTest {
                 Objects.requireNonNullElse(
                         budgets.state("a").orElseThrow().exhaustedAt(), Instant.MAX);
         for (Map<String, String> written : pods.values()) {
-            String annotation = written.get(PodAnnotation.ANNOTATION);
+            String annotation = written.get(Names.EXHAUSTED_AT_ANNOTATION);
             if (annotation == null) {
                 assertThat(end).isAfter(now.plusSeconds(15 * 60 - 1));
             } else {
