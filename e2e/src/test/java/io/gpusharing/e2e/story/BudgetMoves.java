@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.e2e.story.PayerHistory.Written;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,10 +18,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An administrator who deletes budgets, makes them anew, and moves namespaces between them. What
@@ -34,9 +33,7 @@ final class BudgetMoves implements AutoCloseable {
     private final KubernetesClient client;
     private final List<String> namespaces;
     private final RandomGenerator random;
-    private final Thread thread = Thread.ofVirtual().name("budgets").unstarted(this::run);
-    private volatile boolean open = true;
-    private volatile @Nullable KubernetesClientException failed;
+    private final Steps steps = new Steps("budgets", this::pause, this::step);
 
     /** The budgets that exist, with the namespaces that each names. */
     private final Map<String, Set<String>> present = new TreeMap<>();
@@ -57,7 +54,7 @@ final class BudgetMoves implements AutoCloseable {
         for (int i = 0; i < namespaces.size(); i++) {
             create("budget-" + i, Set.of(namespaces.get(i)));
         }
-        thread.start();
+        steps.start();
     }
 
     /**
@@ -67,15 +64,7 @@ final class BudgetMoves implements AutoCloseable {
      */
     @Override
     public void close() {
-        open = false;
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (failed != null) {
-            throw failed;
-        }
+        steps.close();
     }
 
     /** What was written, in the order in which the API server did it; once this is closed. */
@@ -83,17 +72,8 @@ final class BudgetMoves implements AutoCloseable {
         return written;
     }
 
-    private void run() {
-        try {
-            while (open) {
-                TimeUnit.MILLISECONDS.sleep(random.nextInt(100, LONGEST_PAUSE_MILLIS));
-                step();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (KubernetesClientException e) {
-            failed = e;
-        }
+    private Duration pause() {
+        return Duration.ofMillis(random.nextInt(100, LONGEST_PAUSE_MILLIS));
     }
 
     private void step() {

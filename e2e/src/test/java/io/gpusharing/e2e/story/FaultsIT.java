@@ -32,13 +32,7 @@ class FaultsIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/faults"));
-        installation =
-                Installation.on(
-                        cluster,
-                        // Avoids a wait of 15 seconds for a lease to expire.
-                        Map.of(
-                                "GPUSHARING_LEADERSHIP_LEASEDURATION", "6s",
-                                "GPUSHARING_LEADERSHIP_RENEWDEADLINE", "4s"));
+        installation = Installation.on(cluster, Installation.SHORT_LEASE);
         ledger = Ledger.of(cluster, installation);
         cluster.createNamespace(TEAM);
     }

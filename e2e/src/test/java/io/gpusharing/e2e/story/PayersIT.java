@@ -78,13 +78,7 @@ class PayersIT {
     static void start() {
         System.out.printf("payers.seed=%d payers.pods=%d%n", SEED, PODS);
         cluster = TestCluster.start(Repository.root().resolve(".run/payers"));
-        installation =
-                Installation.on(
-                        cluster,
-                        // Avoids a wait of 15 seconds for the lease of one that was killed.
-                        Map.of(
-                                "GPUSHARING_LEADERSHIP_LEASEDURATION", "6s",
-                                "GPUSHARING_LEADERSHIP_RENEWDEADLINE", "4s"));
+        installation = Installation.on(cluster, Installation.SHORT_LEASE);
         ledger = Ledger.of(cluster, installation);
         crashes = new Crashes(cluster, installation, ledger);
         TEAMS.forEach(cluster::createNamespace);

@@ -11,7 +11,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -33,13 +32,11 @@ final class PodLoad implements AutoCloseable {
     private final KubernetesClient client;
     private final List<String> namespaces;
     private final RandomGenerator random;
-    private final Thread thread = Thread.ofVirtual().name("load").unstarted(this::run);
     private final Deque<Running> running = new ArrayDeque<>();
     private final PriorityQueue<Waiting> waiting =
             new PriorityQueue<>(Comparator.comparing(Waiting::until));
-    private final Duration between;
     private final Duration longestWait;
-    private volatile boolean open = true;
+    private final Steps steps;
     private final AtomicInteger created = new AtomicInteger();
     private final AtomicInteger placed = new AtomicInteger();
     private final AtomicInteger refused = new AtomicInteger();
@@ -62,12 +59,12 @@ final class PodLoad implements AutoCloseable {
         this.client = client;
         this.namespaces = List.copyOf(namespaces);
         this.random = random;
-        this.between = between;
         this.longestWait = longestWait;
+        this.steps = new Steps("load", () -> between, this::tryStep);
     }
 
     void start() {
-        thread.start();
+        steps.start();
     }
 
     /** How many pods and jobs were created. */
@@ -88,12 +85,7 @@ final class PodLoad implements AutoCloseable {
     /** Ends it, and all it has created. */
     @Override
     public void close() {
-        open = false;
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        steps.close();
         for (String namespace : namespaces) {
             client.batch()
                     .v1()
@@ -102,17 +94,6 @@ final class PodLoad implements AutoCloseable {
                     .withPropagationPolicy(DeletionPropagation.BACKGROUND)
                     .delete();
             client.pods().inNamespace(namespace).delete();
-        }
-    }
-
-    private void run() {
-        try {
-            while (open) {
-                tryStep();
-                TimeUnit.NANOSECONDS.sleep(between.toNanos());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 

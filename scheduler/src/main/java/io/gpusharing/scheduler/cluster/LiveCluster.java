@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
 /** Reads single nodes from the API server: pods without GPUs are not followed. */
@@ -30,13 +31,28 @@ final class LiveCluster implements ClusterReader {
     private final DisruptionBudgetWatch budgets;
     private final RunningPodReader reader;
     private final UnreadableObjects unreadable;
+    private final Duration patience;
 
+    @Autowired
     LiveCluster(
             KubernetesClient client,
             DisruptionBudgetWatch budgets,
             RunningPodReader reader,
             UnreadableObjects unreadable) {
-        this.client = PromptClient.of(client, PATIENCE);
+        this(client, budgets, reader, unreadable, PATIENCE);
+    }
+
+    /**
+     * @param patience for an answer of the API server
+     */
+    LiveCluster(
+            KubernetesClient client,
+            DisruptionBudgetWatch budgets,
+            RunningPodReader reader,
+            UnreadableObjects unreadable,
+            Duration patience) {
+        this.client = PromptClient.of(client, patience);
+        this.patience = patience;
         this.budgets = budgets;
         this.reader = reader;
         this.unreadable = unreadable;
@@ -53,7 +69,7 @@ final class LiveCluster implements ClusterReader {
         if (node == null || node.getStatus() == null) {
             return Optional.empty();
         }
-        var pods = StreamedList.of(client, Pod.class).within(PATIENCE);
+        var pods = StreamedList.of(client, Pod.class).within(patience);
         Optional<Amounts> allocatable =
                 unreadable.read(
                         node, it -> ResourceReader.amounts(it.getStatus().getAllocatable()));

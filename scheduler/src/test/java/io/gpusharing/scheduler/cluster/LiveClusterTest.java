@@ -11,6 +11,7 @@ import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** Against an API server that knows nothing but what it is told here. */
 class LiveClusterTest {
+
+    /** More than the first answers take on a busy machine. */
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private static final String PODS = "/api/v1/pods?fieldSelector=";
 
@@ -32,7 +36,8 @@ class LiveClusterTest {
                     client,
                     new DisruptionBudgetWatch(client, unreadable),
                     new RunningPodReader(""),
-                    unreadable);
+                    unreadable,
+                    PATIENCE);
 
     @AfterEach
     void stop() {

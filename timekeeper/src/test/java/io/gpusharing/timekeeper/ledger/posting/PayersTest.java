@@ -4,12 +4,14 @@ import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.ledger.Payer;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Who pays, where budgets change while the timekeeper or its database is away. */
@@ -18,10 +20,49 @@ class PayersTest {
     private static final Instant TEN = Instant.parse("2026-03-02T10:00:00Z");
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
-    private final TestLedger ledger = new TestLedger(TEN, monthly("a", TEN, "6000", "team-a"));
+    private final TestLedger ledger = new TestLedger(TEN, ofTheTeam("a", TEN));
 
-    private Pods gpu(Instant from) {
+    @AfterEach
+    void theLedgerIsSound() {
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    private Instant now() {
+        return ledger.clock.instant();
+    }
+
+    private static Pods gpu(Instant from) {
         return Pods.waiting("team-a", 100, 0).boundAt(from);
+    }
+
+    /** A pod whose start is seen. */
+    private Pods runs(Instant from) {
+        Pods pod = gpu(from);
+        ledger.onUpdate(pod);
+        return pod;
+    }
+
+    private void ends(Pods pod) {
+        ledger.removed(pod.finishedAt(now()));
+    }
+
+    private void startsAgain() {
+        ledger.wake();
+        ledger.listed();
+    }
+
+    private static Written ofTheTeam(String budget, Instant created) {
+        return monthly(budget, created, "6000", "team-a");
+    }
+
+    /** Budget a, without its namespace since then. */
+    private static Written givenAway(Instant at) {
+        return monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(at);
+    }
+
+    /** The namespace goes from a to b. */
+    private static Written[] move(Instant at) {
+        return new Written[] {givenAway(at), ofTheTeam("b", TEN).ofGeneration(2).writtenAt(at)};
     }
 
     /** What each budget was charged, corrected. */
@@ -44,29 +85,27 @@ class PayersTest {
 
     @Test
     void aBudgetThatIsDeletedWhileTheDatabaseIsAwayPaysForNothingThereafter() {
-        Pods running = gpu(TEN);
-        ledger.onUpdate(running);
+        Pods running = runs(TEN);
         ledger.pass(AN_HOUR);
         ledger.existUnposted();
         ledger.clock.pass(Duration.ofMinutes(4));
-        Pods late = gpu(ledger.clock.instant());
+        Pods late = gpu(now());
 
         ledger.onUpdate(late);
         ledger.clock.pass(Duration.ofMinutes(1));
-        ledger.removed(late.finishedAt(ledger.clock.instant()));
-        ledger.removed(running.finishedAt(ledger.clock.instant()));
+        ends(late);
+        ends(running);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(60), Payer.NOBODY, minutes(6)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aBudgetThatMovesTwiceWhileTheDatabaseIsAwayPaysForWhatItHadAtEachTime() {
-        ledger.onUpdate(gpu(TEN));
+        runs(TEN);
         ledger.pass(AN_HOUR);
-        ledger.existUnposted(monthly("b", TEN, "6000", "team-a").ofGeneration(2));
+        ledger.existUnposted(ofTheTeam("b", TEN).ofGeneration(2));
         ledger.clock.pass(Duration.ofMinutes(10));
-        ledger.existUnposted(monthly("c", TEN, "6000", "team-a").ofGeneration(2));
+        ledger.existUnposted(ofTheTeam("c", TEN).ofGeneration(2));
         ledger.pass(AN_HOUR);
         ledger.pass(AN_HOUR);
 
@@ -74,7 +113,6 @@ class PayersTest {
                 .containsEntry("a", minutes(60))
                 .containsEntry("b", minutes(10))
                 .containsKey("c");
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /**
@@ -83,67 +121,55 @@ class PayersTest {
     @Test
     void aPodThatEndedBeforeItsNamespaceMovedWhileTheTimekeeperWasDownIsPaidByWhoHadItThen() {
         ledger.pass(AN_HOUR);
-        Pods pod = gpu(ledger.clock.instant());
-        Instant end = ledger.clock.instant().plus(Duration.ofMinutes(9));
-        ledger.writtenMeanwhile(monthly("b", end.plusSeconds(1), "6000", "team-a"));
+        Pods pod = gpu(now());
+        Instant end = now().plus(Duration.ofMinutes(9));
+        ledger.writtenMeanwhile(ofTheTeam("b", end.plusSeconds(1)));
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
+        startsAgain();
         ledger.onUpdate(pod.finishedAt(end));
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(9)));
         assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void anEditWhileTheTimekeeperWasDownHoldsFromWhenTheApiServerSaysThatItWasMade() {
-        ledger.onUpdate(gpu(TEN));
+        runs(TEN);
         ledger.pass(AN_HOUR);
-        Instant moved = ledger.clock.instant().plus(Duration.ofMinutes(10));
-        ledger.writtenMeanwhile(
-                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved),
-                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        Instant moved = now().plus(Duration.ofMinutes(10));
+        ledger.writtenMeanwhile(move(moved));
         ledger.clock.pass(Duration.ofMinutes(20));
-        Pods late = gpu(ledger.clock.instant().minus(Duration.ofMinutes(5)));
+        Pods late = gpu(now().minus(Duration.ofMinutes(5)));
 
-        ledger.wake();
-        ledger.listed();
+        startsAgain();
         ledger.onUpdate(late);
-        ledger.removed(late.finishedAt(ledger.clock.instant()));
+        ends(late);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(70), "b", minutes(5)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aPodThatEndedAfterItsNamespaceMovedWhileTheTimekeeperWasDownIsPaidByEachForItsTime() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(AN_HOUR);
-        Instant moved = ledger.clock.instant().plus(Duration.ofMinutes(10));
-        ledger.writtenMeanwhile(
-                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved),
-                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        Instant moved = now().plus(Duration.ofMinutes(10));
+        ledger.writtenMeanwhile(move(moved));
         ledger.changedMeanwhile(pod.finishedAt(moved.plus(Duration.ofMinutes(5))));
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
+        startsAgain();
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(70), "b", minutes(5)));
         assertThat(ledger.allocation(pod).budget()).isEqualTo("b");
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Its row went on to name the budget that had paid last, and got it all back. */
     @Test
     void aPodThatTurnsOutToHaveEndedBeforeItsNamespaceMovedNamesWhoPaidThen() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(AN_HOUR);
-        ledger.exist(monthly("b", ledger.clock.instant(), "6000", "team-a").fixed(50, 15));
+        ledger.exist(ofTheTeam("b", now()).fixed(50, 15));
         ledger.pass(Duration.ofMinutes(5));
 
         ledger.removed(pod.finishedAt(TEN.plus(Duration.ofMinutes(59))));
@@ -151,100 +177,84 @@ class PayersTest {
         assertThat(charged()).isEqualTo(Map.of("a", minutes(59)));
         assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
         assertThat(ledger.allocation(pod).rate()).isEqualTo(1_000_000);
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Its row named the budget that should have paid, of which there was no entry. */
     @Test
     void aPodThatEndedAfterAMoveThatWasSeenLateNamesWhoWasCharged() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(AN_HOUR);
         ledger.pass(Duration.ofMinutes(1));
         Instant moved = TEN.plus(Duration.ofMinutes(30));
-        ledger.exist(
-                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(moved),
-                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+        ledger.exist(move(moved));
         ledger.pass(Duration.ofMinutes(5));
 
         ledger.removed(pod.finishedAt(TEN.plus(Duration.ofMinutes(45))));
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(45)));
         assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Its row named nobody. */
     @Test
     void aPodThatEndedLongerAgoThanPayersAreKeptStaysWithTheBudgetThatItHas() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(Duration.ofDays(1));
-        ledger.exist(monthly("b", ledger.clock.instant(), "6000", "team-a"));
+        ledger.exist(ofTheTeam("b", now()));
         ledger.pass(Duration.ofDays(9));
         ledger.exist(
-                monthly("b", TEN.plus(Duration.ofDays(1)), "6000", "team-a"),
-                monthly("c", ledger.clock.instant(), "6000", "team-c"));
+                ofTheTeam("b", TEN.plus(Duration.ofDays(1))),
+                monthly("c", now(), "6000", "team-c"));
         ledger.pass(AN_HOUR);
 
-        ledger.wake();
-        ledger.listed();
+        startsAgain();
         ledger.removed(pod.finishedAt(TEN.plus(Duration.ofHours(12))));
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(720)));
         assertThat(ledger.allocation(pod).budget()).isEqualTo("b");
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aPodThatEndsInTheSecondInWhichItsNamespaceMovesIsOfWhoHadItUntilThen() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(AN_HOUR);
-        Instant moved = ledger.clock.instant();
-        ledger.exist(monthly("b", moved, "6000", "team-a"));
+        Instant moved = now();
+        ledger.exist(ofTheTeam("b", moved));
         ledger.pass(Duration.ofMinutes(5));
 
         ledger.removed(pod.finishedAt(moved));
 
         assertThat(ledger.allocation(pod).budget()).isEqualTo("a");
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aPodThatWasTakenForGoneWhenItsNamespaceMovedIsPaidByEachForItsTime() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(Duration.ofMinutes(30));
         ledger.vanished(pod);
         ledger.listedAnew();
         ledger.pass(Duration.ofMinutes(10));
-        ledger.exist(monthly("b", ledger.clock.instant(), "6000", "team-a"));
+        ledger.exist(ofTheTeam("b", now()));
         ledger.pass(Duration.ofMinutes(10));
 
         ledger.onUpdate(pod);
         ledger.pass(Duration.ofMinutes(10));
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(40), "b", minutes(20)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aBudgetThatWasMadeAnewWhileTheTimekeeperWasDownPaysOn() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(AN_HOUR);
-        ledger.writtenMeanwhile(
-                monthly("a", ledger.clock.instant().plusSeconds(60), "6000", "team-a"));
+        ledger.writtenMeanwhile(ofTheTeam("a", now().plusSeconds(60)));
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        startsAgain();
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(80)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /**
@@ -253,9 +263,9 @@ class PayersTest {
      */
     @Test
     void aNamespaceThatIsOnlyTakenAwayIsPaidForUntilThatIsSeen() {
-        ledger.onUpdate(gpu(TEN));
+        runs(TEN);
         ledger.pass(Duration.ofMinutes(10));
-        Instant edited = ledger.clock.instant();
+        Instant edited = now();
         ledger.exist(monthly("a", TEN, "7000", "team-a").ofGeneration(2).writtenAt(edited));
         ledger.pass(Duration.ofMinutes(20));
 
@@ -263,73 +273,61 @@ class PayersTest {
         ledger.pass(AN_HOUR);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(30), Payer.NOBODY, minutes(30)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Its heir was charged from its own creation on, although it had not got the namespace. */
     @Test
     void whatTheTimekeeperSawBeforeItWasKilledDatesNothingThatHappenedAfterwards() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(Duration.ofMinutes(10));
-        Instant written = ledger.clock.instant();
-        var heir = monthly("b", written, "6000", "team-a");
+        Instant written = now();
+        var heir = ofTheTeam("b", written);
         ledger.exist(monthly("a", TEN, "7000", "team-a").ofGeneration(2).writtenAt(written), heir);
         ledger.pass(Duration.ofMinutes(30));
-        Instant moved = ledger.clock.instant().plus(Duration.ofMinutes(10));
+        Instant moved = now().plus(Duration.ofMinutes(10));
         ledger.writtenMeanwhile(
                 monthly("a", TEN, "7000", "team-x").ofGeneration(3).writtenAt(moved), heir);
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        startsAgain();
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(50), "b", minutes(10)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test
     void aBudgetThatIsDeletedWhileTheTimekeeperIsDownPaysUntilTheNextStart() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(Duration.ofMinutes(10));
-        var heir = monthly("b", ledger.clock.instant(), "6000", "team-a");
-        ledger.exist(monthly("a", TEN, "6000", "team-a"), heir);
+        var heir = ofTheTeam("b", now());
+        ledger.exist(ofTheTeam("a", TEN), heir);
         ledger.pass(Duration.ofMinutes(20));
         ledger.writtenMeanwhile(heir);
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
+        startsAgain();
         ledger.clock.pass(Duration.ofMinutes(5));
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(50), "b", minutes(5)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** It was charged from the creation on, in which it had not got the namespace. */
     @Test
     void aNewBudgetThatIsGivenANamespaceByAnEditWhileTheTimekeeperIsDownPaysFromThatEdit() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(Duration.ofMinutes(10));
-        Instant created = ledger.clock.instant().plus(Duration.ofMinutes(1));
+        Instant created = now().plus(Duration.ofMinutes(1));
         Instant moved = created.plus(Duration.ofMinutes(5));
         ledger.writtenMeanwhile(
-                monthly("a", TEN, "6000", "team-x")
-                        .ofGeneration(2)
-                        .writtenAt(moved.minusSeconds(60)),
-                monthly("b", created, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+                givenAway(moved.minusSeconds(60)),
+                ofTheTeam("b", created).ofGeneration(2).writtenAt(moved));
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        startsAgain();
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(16), "b", minutes(14)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** Edits were compared with the clock of the timekeeper that had seen the ones before. */
@@ -337,43 +335,35 @@ class PayersTest {
     void aMoveCountsFromItsEditAlsoWhereAClockThatWasAheadHadSeenTheBudgetsBefore() {
         ledger.clock.set(TEN.plus(Duration.ofHours(3)));
         ledger.exist(
-                monthly("a", TEN, "6000", "team-a").ofGeneration(2).writtenAt(TEN),
+                ofTheTeam("a", TEN).ofGeneration(2).writtenAt(TEN),
                 monthly("b", TEN, "6000", "team-b"));
         ledger.clock.set(TEN.plusSeconds(60));
-        Pods pod = gpu(TEN.plusSeconds(60));
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN.plusSeconds(60));
         Instant moved = TEN.plus(Duration.ofMinutes(11));
         ledger.writtenMeanwhile(
                 monthly("a", TEN, "6000", "team-x").ofGeneration(3).writtenAt(moved),
-                monthly("b", TEN, "6000", "team-a").ofGeneration(2).writtenAt(moved));
+                ofTheTeam("b", TEN).ofGeneration(2).writtenAt(moved));
         ledger.clock.set(TEN.plus(Duration.ofMinutes(21)));
 
-        ledger.wake();
-        ledger.listed();
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        startsAgain();
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(10), "b", minutes(10)));
-        assertThat(ledger.differences()).isEmpty();
     }
 
     /** The budget that gains a namespace may be written before the one that gives it away. */
     @Test
     void aMoveByTwoEditsWhileTheTimekeeperWasDownHoldsFromTheSecond() {
-        Pods pod = gpu(TEN);
-        ledger.onUpdate(pod);
+        Pods pod = runs(TEN);
         ledger.pass(Duration.ofMinutes(10));
-        Instant gained = ledger.clock.instant().plus(Duration.ofMinutes(5));
+        Instant gained = now().plus(Duration.ofMinutes(5));
         Instant given = gained.plus(Duration.ofMinutes(1));
-        ledger.writtenMeanwhile(
-                monthly("a", TEN, "6000", "team-x").ofGeneration(2).writtenAt(given),
-                monthly("b", gained, "6000", "team-a"));
+        ledger.writtenMeanwhile(givenAway(given), ofTheTeam("b", gained));
         ledger.clock.pass(Duration.ofMinutes(20));
 
-        ledger.wake();
-        ledger.listed();
-        ledger.removed(pod.finishedAt(ledger.clock.instant()));
+        startsAgain();
+        ends(pod);
 
         assertThat(charged()).isEqualTo(Map.of("a", minutes(16), "b", minutes(14)));
-        assertThat(ledger.differences()).isEmpty();
     }
 }
