@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
@@ -15,6 +16,7 @@ import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
 import io.gpusharing.timekeeper.cluster.PodEvent.Resync;
 import io.gpusharing.timekeeper.cluster.PodEvent.Unlabelled;
 import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
+import io.gpusharing.timekeeper.leader.Part;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
@@ -24,6 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
@@ -33,7 +37,9 @@ import org.springframework.stereotype.Component;
  * it.
  */
 @Component
-public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
+public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, Part {
+
+    private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
@@ -46,6 +52,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
     private final PodReader reader;
     private final UnreadableObjects unreadable;
     private final UnreadableObjects ofObservers;
+    private final Rounds watching;
 
     private @Nullable NodeWatch nodes;
     private @Nullable PodWatch pods;
@@ -74,6 +81,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
         this.reader = reader;
         this.unreadable = unreadable;
         this.ofObservers = unreadable.ofReader();
+        this.watching = new Rounds("watching", properties.watchRetry(), log, clock);
         Gauge.builder("gpusharing.watch.silent", this, it -> it.silence().toMillis() / 1_000.0)
                 .baseUnit("seconds")
                 .description(
@@ -81,6 +89,11 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
                                 + " speaks every minute; more than a few of them is an alert")
                 .register(registry);
         leadership.listen(this::watch, this::watch);
+    }
+
+    @Override
+    public Rounds rounds() {
+        return watching;
     }
 
     @Override
@@ -120,6 +133,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes {
                         next,
                         properties.watchRetry(),
                         next.reporting ? handler::position : Optional::empty,
+                        watching,
                         clock);
         pods.start();
     }

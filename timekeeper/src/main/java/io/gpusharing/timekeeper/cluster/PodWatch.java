@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.WatcherException;
 import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -50,6 +51,7 @@ final class PodWatch implements AutoCloseable {
     private final Consumer<PodEvent> handler;
     private final Duration retry;
     private final Supplier<Optional<String>> stored;
+    private final Rounds watching;
     private final Clock clock;
     private final UnreadPods unread;
     private final Thread thread;
@@ -57,6 +59,7 @@ final class PodWatch implements AutoCloseable {
 
     /**
      * @param stored where to go on, read once it begins; empty to begin with a list
+     * @param watching is told how it goes
      */
     PodWatch(
             KubernetesClient client,
@@ -65,12 +68,14 @@ final class PodWatch implements AutoCloseable {
             Consumer<PodEvent> handler,
             Duration retry,
             Supplier<Optional<String>> stored,
+            Rounds watching,
             Clock clock) {
         this.client = client;
         this.reader = reader;
         this.handler = handler;
         this.retry = retry;
         this.stored = stored;
+        this.watching = watching;
         this.clock = clock;
         this.unread = new UnreadPods(unreadable);
         this.heard = clock.instant();
@@ -93,13 +98,12 @@ final class PodWatch implements AutoCloseable {
     }
 
     private void run() {
-        boolean logged = false;
         boolean begun = false;
         String position = null;
         var backoff = new Backoff(retry);
         try {
             while (!Thread.currentThread().isInterrupted()) {
-                Duration wait = retry;
+                Duration wait;
                 try {
                     if (!begun) {
                         position = stored.get().orElse(null);
@@ -109,13 +113,17 @@ final class PodWatch implements AutoCloseable {
                     Instant began = clock.instant();
                     position = follow(position != null ? position : listed, position != null);
                     wait = backoff.after(Duration.between(began, clock.instant()));
-                    logged = false;
+                    if (backoff.isRepeated()) {
+                        watching.failed(
+                                new IllegalStateException(
+                                        "All pods are listed again and again: no watch of them lasts"));
+                    } else {
+                        watching.succeeded();
+                    }
                 } catch (RuntimeException e) {
                     // Whatever it was: a thread that ended here would leave all pods uncharged.
-                    if (!logged) {
-                        log.atWarn().setCause(e).log("cannot list pods, asking again");
-                        logged = true;
-                    }
+                    watching.failed(e);
+                    wait = retry;
                 }
                 TimeUnit.NANOSECONDS.sleep(wait.toNanos());
             }

@@ -26,4 +26,16 @@ class BackoffTest {
         assertThat(backoff.after(Duration.ofMinutes(30))).isEqualTo(Duration.ZERO);
         assertThat(backoff.after(AT_ONCE)).isEqualTo(Duration.ofSeconds(1));
     }
+
+    @Test
+    void oneOrTwoThatEndAtOnceAreAnAccidentAndFiveAreNot() {
+        IntStream.range(0, 4).forEach(_ -> backoff.after(AT_ONCE));
+        assertThat(backoff.isRepeated()).isFalse();
+
+        backoff.after(AT_ONCE);
+        assertThat(backoff.isRepeated()).isTrue();
+
+        backoff.after(Duration.ofMinutes(30));
+        assertThat(backoff.isRepeated()).isFalse();
+    }
 }

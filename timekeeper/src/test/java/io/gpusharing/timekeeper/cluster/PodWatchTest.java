@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PodFacts;
@@ -30,11 +31,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class PodWatchTest {
 
     private final FakeApiServer api = new FakeApiServer();
     private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
+    private final Rounds watching =
+            new Rounds(
+                    "watching",
+                    Duration.ofMillis(1),
+                    LoggerFactory.getLogger(PodWatchTest.class),
+                    Clock.systemUTC());
     private final List<PodEvent> events = new CopyOnWriteArrayList<>();
     private final CompletableFuture<List<PodFacts>> listed = new CompletableFuture<>();
     private final CompletableFuture<String> passed = new CompletableFuture<>();
@@ -69,6 +77,7 @@ class PodWatchTest {
                         this::onEvent,
                         Duration.ofMillis(1),
                         Optional::empty,
+                        watching,
                         Clock.systemUTC());
         try (watch) {
             watch.start();
@@ -88,6 +97,7 @@ class PodWatchTest {
                         this::onEvent,
                         Duration.ofMillis(1),
                         () -> Optional.of("7"),
+                        watching,
                         Clock.systemUTC());
         try (watch) {
             watch.start();
@@ -120,6 +130,7 @@ class PodWatchTest {
                         this::onEvent,
                         Duration.ofMillis(1),
                         Optional::empty,
+                        watching,
                         Clock.systemUTC());
         try (watch) {
             watch.start();
@@ -151,6 +162,7 @@ class PodWatchTest {
                         this::onEvent,
                         Duration.ofMillis(1),
                         () -> Optional.of("7"),
+                        watching,
                         Clock.systemUTC());
         try (watch) {
             watch.start();
@@ -162,6 +174,32 @@ class PodWatchTest {
                                     .filteredOn(Listed.class::isInstance)
                                     .extracting(it -> ((Listed) it).resuming())
                                     .startsWith(true, false));
+        }
+    }
+
+    /** Each list is a moment: who came and went in between was never seen. */
+    @Test
+    void whereNoWatchLastsThePartFails() throws Exception {
+        api.happen(
+                "/pods",
+                happened(
+                        "ERROR",
+                        "{'kind': 'Status', 'apiVersion': 'v1', 'code': 410}".replace('\'', '"')));
+        var watch =
+                new PodWatch(
+                        api.client(),
+                        unreadable,
+                        new PodReader(resource -> false)::read,
+                        this::onEvent,
+                        Duration.ofMillis(1),
+                        Optional::empty,
+                        watching,
+                        Clock.systemUTC());
+        try (watch) {
+            watch.start();
+
+            await().atMost(Duration.ofSeconds(20)).until(watching::failing);
+            assertThat(lists()).isGreaterThan(5);
         }
     }
 
@@ -211,6 +249,7 @@ class PodWatchTest {
                 this::onEvent,
                 Duration.ofMillis(1),
                 Optional::empty,
+                watching,
                 clock);
     }
 
@@ -309,6 +348,7 @@ class PodWatchTest {
                         this::onEvent,
                         Duration.ofMillis(1),
                         Optional::empty,
+                        watching,
                         Clock.systemUTC());
         try (watch) {
             watch.start();
