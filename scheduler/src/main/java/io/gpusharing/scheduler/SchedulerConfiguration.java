@@ -2,6 +2,8 @@ package io.gpusharing.scheduler;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.DefectEvents;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
@@ -14,9 +16,11 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPods;
+import io.gpusharing.web.Parts;
 import io.gpusharing.web.UnreadableReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -41,6 +45,19 @@ class SchedulerConfiguration {
     @Bean
     UnreadableObjects unreadableObjects(MeterRegistry metrics) {
         return UnreadableReport.objects(metrics);
+    }
+
+    @Bean
+    Parts parts(
+            KubernetesClient client,
+            @Value("${gpusharing.namespace}") String namespace,
+            @Value("${gpusharing.pod}") String pod,
+            MeterRegistry metrics,
+            Clock clock) {
+        var events =
+                new DefectEvents(
+                        client, Names.SCHEDULER, namespace, pod, Thread::startVirtualThread, clock);
+        return new Parts(metrics, events::follow, clock);
     }
 
     @Bean

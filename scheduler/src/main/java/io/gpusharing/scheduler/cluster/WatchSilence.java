@@ -2,7 +2,7 @@ package io.gpusharing.scheduler.cluster;
 
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.Rounds;
-import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;

@@ -4,7 +4,7 @@ import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
-import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;

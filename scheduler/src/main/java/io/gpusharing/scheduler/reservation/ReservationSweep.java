@@ -8,7 +8,7 @@ import io.gpusharing.kubernetes.GpuReservation.Waiter;
 import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.cluster.PromptClient;
-import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.web.Parts;
 import java.time.Clock;
 import java.time.Instant;
 import org.slf4j.Logger;

@@ -10,7 +10,7 @@ import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.PodNews;
-import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.web.Parts;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

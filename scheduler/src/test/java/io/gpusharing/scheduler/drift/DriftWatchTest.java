@@ -11,7 +11,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Drift;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.rounds.Parts;
+import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,7 +31,11 @@ class DriftWatchTest {
     private boolean known = true;
     private final DriftWatch metrics =
             new DriftWatch(
-                    registry, gpus, () -> known, told::add, new Parts(registry, Clock.systemUTC()));
+                    registry,
+                    gpus,
+                    () -> known,
+                    told::add,
+                    new Parts(registry, rounds -> {}, Clock.systemUTC()));
 
     private void share(Map<String, List<GpuHold>> granted, String... refused) {
         gpus.describe(

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.scheduler.rounds.Parts;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
+import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Clock;
 import java.time.Instant;
@@ -46,7 +46,10 @@ class ReservationSweepTest {
         try (var api = new FakeApiServer(this::answer);
                 KubernetesClient client = api.client()) {
             new ReservationSweep(
-                            client, unreadable, new Parts(new SimpleMeterRegistry(), clock), clock)
+                            client,
+                            unreadable,
+                            new Parts(new SimpleMeterRegistry(), rounds -> {}, clock),
+                            clock)
                     .sweep();
         }
 

@@ -3,10 +3,10 @@ package io.gpusharing.scheduler.version;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.scheduler.rounds.Parts;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
+import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ class VersionFollowerTest {
                     client,
                     new VersionProperties(
                             "gpusharing-system", "gpusharing-scheduler", "kube-scheduler"),
-                    new Parts(new SimpleMeterRegistry(), Clock.systemUTC()),
+                    new Parts(new SimpleMeterRegistry(), rounds -> {}, Clock.systemUTC()),
                     Clock.systemUTC());
 
     @AfterEach

@@ -10,10 +10,10 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
-import io.gpusharing.scheduler.rounds.Parts;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
+import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
@@ -42,7 +42,12 @@ class WaitingPodsTest {
     @BeforeEach
     void start() {
         var clock = Clock.fixed(NOON, ZoneOffset.UTC);
-        waiting = new WaitingPods(client, gpus, new Parts(new SimpleMeterRegistry(), clock), clock);
+        waiting =
+                new WaitingPods(
+                        client,
+                        gpus,
+                        new Parts(new SimpleMeterRegistry(), rounds -> {}, clock),
+                        clock);
         for (String pod : List.of("first", "second")) {
             gpus.filter(pod(pod), List.of("node"), NOON);
         }

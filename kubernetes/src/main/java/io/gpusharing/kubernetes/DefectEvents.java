@@ -1,11 +1,9 @@
-package io.gpusharing.timekeeper.leader;
+package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
-import io.gpusharing.kubernetes.Rounds;
 import java.time.Clock;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
@@ -15,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * Writes an Event about our own pod when a part of it begins to fail. There is one for each part
  * for as long as the API server keeps Events, an hour by default.
  */
-final class DefectEvents {
+public final class DefectEvents {
 
     private static final Logger log = LoggerFactory.getLogger(DefectEvents.class);
 
@@ -27,19 +25,20 @@ final class DefectEvents {
     private final Clock clock;
 
     /**
+     * @param component who writes them, for instance {@code gpusharing-timekeeper}
      * @param namespace our own
      * @param pod our own; where we run outside of the cluster there is none of that name
      * @param executor writes them: who fails has no time to wait for the API server
      */
-    DefectEvents(
+    public DefectEvents(
             KubernetesClient client,
-            Events events,
+            String component,
             String namespace,
             String pod,
             Executor executor,
             Clock clock) {
         this.client = client;
-        this.events = events;
+        this.events = new Events(client, component);
         this.namespace = namespace;
         this.pod = pod;
         this.executor = executor;
@@ -47,7 +46,7 @@ final class DefectEvents {
     }
 
     /** Writes one whenever a part begins to fail. */
-    void follow(Rounds rounds) {
+    public void follow(Rounds rounds) {
         rounds.onDefect(() -> executor.execute(() -> write(rounds.part())));
     }
 

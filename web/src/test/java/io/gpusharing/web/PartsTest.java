@@ -1,4 +1,4 @@
-package io.gpusharing.scheduler.rounds;
+package io.gpusharing.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,14 +7,18 @@ import io.gpusharing.testing.SteppingClock;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Status;
 
 class PartsTest {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final SteppingClock clock = new SteppingClock(Instant.EPOCH);
-    private final Parts parts = new Parts(registry, clock);
+    private final List<Rounds> followed = new ArrayList<>();
+    private final Parts parts = new Parts(registry, followed::add, clock);
     private final Rounds sweeping = parts.part("sweeping");
 
     private void fail(int times) {
@@ -54,5 +58,23 @@ class PartsTest {
         sweeping.run(() -> {});
 
         assertThat(parts.health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @Test
+    void roundsOfOthersAreShownAndFollowedLikeItsOwn() {
+        var others =
+                new Rounds(
+                        "reclaim",
+                        Duration.ofSeconds(1),
+                        LoggerFactory.getLogger(PartsTest.class),
+                        clock);
+
+        parts.add(others);
+        others.failed(new IllegalArgumentException("not a number"));
+        others.failed(new IllegalArgumentException("not a number"));
+
+        assertThat(parts.health().getDetails()).containsOnlyKeys("reclaim");
+        assertThat(failed("reclaim")).isEqualTo(2);
+        assertThat(followed).containsExactly(sweeping, others);
     }
 }

@@ -1,4 +1,4 @@
-package io.gpusharing.scheduler.rounds;
+package io.gpusharing.web;
 
 import static java.util.stream.Collectors.toMap;
 
@@ -10,45 +10,58 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.stereotype.Component;
 
 /**
- * The parts of the scheduler that do their work in rounds: says which of them fail. Readiness does
- * not depend on it: an object that makes every replica's rounds fail would else leave
- * kube-scheduler without an extender.
+ * The parts of a service that do their work in rounds: says which of them fail. As the bean {@code
+ * parts} it is the health at {@code /health/parts}.
+ *
+ * <p>Readiness does not depend on it. A pod that cannot do one part of its work answers questions
+ * and does the others; were it taken out of its Service, one object that a round fails on would
+ * stop everything after all.
  */
-@Component("parts")
 public final class Parts implements HealthIndicator {
 
     private static final Logger log = LoggerFactory.getLogger(Parts.class);
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final MeterRegistry metrics;
+    private final Consumer<Rounds> follower;
     private final Clock clock;
     private final List<Rounds> parts = new CopyOnWriteArrayList<>();
 
-    public Parts(MeterRegistry metrics, Clock clock) {
+    /**
+     * @param follower is given each part, to say elsewhere when that begins to fail
+     */
+    public Parts(MeterRegistry metrics, Consumer<Rounds> follower, Clock clock) {
         this.metrics = metrics;
+        this.follower = follower;
         this.clock = clock;
     }
 
     /**
-     * Adds a part.
+     * Makes the rounds of a part, and adds them.
      *
      * @param name for log, metric and health, for instance {@code waking}
      */
     public Rounds part(String name) {
         var rounds = new Rounds(name, PAUSE, log, clock);
+        add(rounds);
+        return rounds;
+    }
+
+    /** Adds a part. */
+    public void add(Rounds rounds) {
         parts.add(rounds);
         FunctionCounter.builder("gpusharing.rounds.failed", rounds, Rounds::failures)
-                .tag("part", name)
+                .tag("part", rounds.part())
                 .description("Rounds of work that have failed")
                 .register(metrics);
-        return rounds;
+        follower.accept(rounds);
     }
 
     @Override
