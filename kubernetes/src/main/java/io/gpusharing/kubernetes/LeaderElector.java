@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.Election.Claim;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -39,7 +38,7 @@ public final class LeaderElector implements AutoCloseable {
     private final Leadership leadership;
     private final Election election;
     private final InstantSource ticks;
-    private final Clock clock;
+    private final ApiServerClock clock;
     private final Rounds rounds;
     // Of the platform: virtual threads wait for each other's turns when all of them are busy.
     private final Thread thread =
@@ -57,7 +56,10 @@ public final class LeaderElector implements AutoCloseable {
      * @param ticks a clock that nobody sets
      */
     public LeaderElector(
-            LeaseSettings settings, Leadership leadership, InstantSource ticks, Clock clock) {
+            LeaseSettings settings,
+            Leadership leadership,
+            InstantSource ticks,
+            ApiServerClock clock) {
         this(client(settings.renewDeadline()), settings, leadership, ticks, clock);
     }
 
@@ -66,7 +68,7 @@ public final class LeaderElector implements AutoCloseable {
             LeaseSettings settings,
             Leadership leadership,
             InstantSource ticks,
-            Clock clock) {
+            ApiServerClock clock) {
         this.client = client;
         this.settings = settings;
         this.leadership = leadership;
@@ -107,7 +109,14 @@ public final class LeaderElector implements AutoCloseable {
             } else {
                 leadership.lose();
             }
-            rounds.succeeded();
+            if (clock.isPutBack()) {
+                rounds.failed(
+                        new IllegalStateException(
+                                "Our clock is %d s ahead of the API server's, by which we go; set the clock of this node, or the API server's if that one is wrong"
+                                        .formatted(clock.ahead().toSeconds())));
+            } else {
+                rounds.succeeded();
+            }
         } catch (RuntimeException e) {
             if (e instanceof KubernetesClientException refusal
                     && refusal.getCode() == HTTP_CONFLICT) {
@@ -125,17 +134,19 @@ public final class LeaderElector implements AutoCloseable {
 
     /** Whether it is ours now. */
     private boolean claim(Instant asked) {
+        Instant before = clock.before();
         Lease known = written;
         // Until the answer says that it was written again.
         written = null;
-        if (known != null && renew(known)) {
+        if (known != null && renew(known, before)) {
             return true;
         }
         Lease lease = find();
         if (lease == null) {
-            written = client.resource(ours(new Lease(), 0)).create();
+            written = clock.wrote(client.resource(ours(new Lease(), 0)).create(), before);
             return true;
         }
+        clock.read(lease, before);
         Claim present = read(lease);
         if (!election.isOpen(present, asked)) {
             logHolder(present.holder());
@@ -143,15 +154,15 @@ public final class LeaderElector implements AutoCloseable {
         }
         boolean held = present.holder().equals(settings.identity());
         // Its resource version goes with it: of two who write at once one is refused.
-        written = client.resource(ours(lease, held ? 0 : 1)).update();
+        written = clock.wrote(client.resource(ours(lease, held ? 0 : 1)).update(), before);
         holder = settings.identity();
         return true;
     }
 
     /** Whether nobody has written or deleted it meanwhile. */
-    private boolean renew(Lease known) {
+    private boolean renew(Lease known, Instant before) {
         try {
-            written = client.resource(ours(known, 0)).update();
+            written = clock.wrote(client.resource(ours(known, 0)).update(), before);
             return true;
         } catch (KubernetesClientException e) {
             if (e.getCode() == HTTP_CONFLICT || e.getCode() == HTTP_NOT_FOUND) {

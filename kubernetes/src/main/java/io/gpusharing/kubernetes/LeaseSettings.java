@@ -18,4 +18,11 @@ public record LeaseSettings(
         String identity,
         Duration duration,
         Duration renewDeadline,
-        Duration retry) {}
+        Duration retry) {
+
+    /**
+     * By how much two clocks may differ that are both right: what the lease leaves between the last
+     * moment of a leader that cannot renew it and the first of the next, 15 s − 10 s.
+     */
+    public static final Duration SKEW = Duration.ofSeconds(5);
+}

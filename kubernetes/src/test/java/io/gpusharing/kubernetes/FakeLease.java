@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -17,7 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * An API server that stores one lease, and refuses writes that name an older version. It can be
- * away.
+ * away, and date what is written.
  */
 final class FakeLease implements AutoCloseable {
 
@@ -30,6 +32,7 @@ final class FakeLease implements AutoCloseable {
     private boolean away;
     private int requests;
     private Runnable beforeWrites = () -> {};
+    private @Nullable InstantSource clock;
 
     FakeLease() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -53,6 +56,11 @@ final class FakeLease implements AutoCloseable {
     /** Whether it is unreachable now. */
     synchronized void away(boolean now) {
         away = now;
+    }
+
+    /** From now on it notes when each write was made, in whole seconds of this clock. */
+    synchronized void datesWritesBy(InstantSource clock) {
+        this.clock = clock;
     }
 
     /** Runs once, between a client's read and its write. */
@@ -137,7 +145,14 @@ final class FakeLease implements AutoCloseable {
 
     private ObjectNode store(ObjectNode lease) {
         version++;
-        ((ObjectNode) lease.path("metadata")).put("resourceVersion", Integer.toString(version));
+        ObjectNode metadata = (ObjectNode) lease.path("metadata");
+        metadata.put("resourceVersion", Integer.toString(version));
+        if (clock != null) {
+            metadata.putArray("managedFields")
+                    .addObject()
+                    .put("operation", "Update")
+                    .put("time", clock.instant().truncatedTo(ChronoUnit.SECONDS).toString());
+        }
         stored = lease;
         return lease;
     }

@@ -1,6 +1,7 @@
 package io.gpusharing.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.DURATION;
 
 import io.gpusharing.testing.SteppingClock;
 import java.io.IOException;
@@ -30,9 +31,11 @@ class LeaderElectorTest {
     private final class Replica {
 
         final Leadership leadership = new Leadership(ticks);
+        final ApiServerClock clock;
         final LeaderElector elector;
 
-        Replica(String identity, SteppingClock clock) {
+        Replica(String identity, SteppingClock own) {
+            clock = new ApiServerClock(own);
             elector =
                     new LeaderElector(
                             lease.client(),
@@ -226,5 +229,130 @@ class LeaderElectorTest {
             one.elector.attempt();
             assertThat(fast.leadsAfterATry()).isFalse();
         }
+    }
+
+    /** A replica whose own clock is wrong, beside an API server that dates what it writes. */
+    private final class Wrong {
+
+        final SteppingClock own = new SteppingClock(START);
+        final Replica replica = new Replica("wrong", own);
+
+        Wrong(int seconds) {
+            lease.datesWritesBy(ticks);
+            isAheadBy(seconds);
+        }
+
+        /** And most of a second, which the API server does not write. */
+        void isAheadBy(int seconds) {
+            own.set(ticks.instant().plusSeconds(seconds).plusMillis(900));
+        }
+
+        void passASecond() {
+            ticks.pass(seconds(1));
+            own.pass(seconds(1));
+            replica.elector.attempt();
+        }
+
+        /** By how much what it goes by is ahead. */
+        Duration ahead() {
+            return Duration.between(ticks.instant(), replica.clock.instant());
+        }
+    }
+
+    @Test
+    void aClockThatIsAheadByLessThanTheSkewIsLeftAlone() {
+        var wrong = new Wrong(5);
+
+        assertThat(wrong.replica.leadsAfterATry()).isTrue();
+        wrong.passASecond();
+
+        assertThat(wrong.ahead()).isEqualTo(Duration.ofMillis(5_900));
+        assertThat(wrong.replica.elector.rounds().failures()).isZero();
+    }
+
+    @Test
+    void nobodyWorksByAClockThatIsAheadByMore() {
+        var wrong = new Wrong(3_600);
+        var begun = new ArrayList<Duration>();
+        wrong.replica.leadership.listen(() -> begun.add(wrong.ahead()), () -> {});
+
+        assertThat(wrong.replica.leadsAfterATry()).isTrue();
+        for (int second = 0; second < 60; second++) {
+            wrong.passASecond();
+            assertThat(wrong.ahead()).isBetween(seconds(0), seconds(2));
+        }
+
+        assertThat(begun).singleElement(DURATION).isLessThan(seconds(2));
+        assertThat(wrong.replica.elector.rounds().failing()).isTrue();
+        assertThat(wrong.replica.clock.ahead()).isBetween(seconds(3_599), seconds(3_600));
+    }
+
+    @Test
+    void aClockThatIsSetAheadWhileWeLeadIsPutBackAndLetGoOnceItIsRight() {
+        var wrong = new Wrong(0);
+        wrong.replica.elector.attempt();
+
+        wrong.isAheadBy(10);
+        wrong.passASecond();
+        wrong.passASecond();
+        assertThat(wrong.ahead()).isBetween(seconds(0), seconds(2));
+        assertThat(wrong.replica.elector.rounds().failing()).isTrue();
+
+        wrong.isAheadBy(0);
+        wrong.passASecond();
+        assertThat(wrong.ahead()).isEqualTo(Duration.ofMillis(900));
+        assertThat(wrong.replica.elector.rounds().failing()).isFalse();
+        assertThat(wrong.replica.leadership.term()).isEqualTo(1);
+    }
+
+    @Test
+    void whoFollowsSeesItByTheLeadersRenewals() {
+        lease.datesWritesBy(ticks);
+        two.elector.attempt();
+        var wrong = new Wrong(3_600);
+        for (int second = 0; second < 3; second++) {
+            wrong.passASecond();
+            two.elector.attempt();
+        }
+
+        assertThat(wrong.ahead()).isBetween(seconds(-1), seconds(2));
+        assertThat(wrong.replica.elector.rounds().failing()).isTrue();
+        assertThat(two.leadership.leads()).isTrue();
+        assertThat(two.clock.ahead()).isLessThanOrEqualTo(Duration.ZERO);
+    }
+
+    @Test
+    void aClockThatIsBehindIsShownAndLeftAlone() {
+        var wrong = new Wrong(-3_600);
+        wrong.replica.elector.attempt();
+        wrong.passASecond();
+
+        assertThat(wrong.ahead()).isBetween(seconds(-3_600), seconds(-3_599));
+        assertThat(wrong.replica.clock.ahead()).isNegative();
+        assertThat(wrong.replica.elector.rounds().failures()).isZero();
+    }
+
+    @Test
+    void anApiServerThatDatesNoWritesSaysNothingOfClocks() {
+        var fast = new Replica("fast", new SteppingClock(START.plus(Duration.ofHours(1))));
+
+        assertThat(fast.leadsAfterATry()).isTrue();
+        assertThat(fast.clock.ahead()).isZero();
+    }
+
+    /** The first is the truth, and from then on it is older each time. */
+    @Test
+    void neitherDoesOneThatKeepsTheTimeOfTheFirstWrite() {
+        lease.datesWritesBy(() -> START);
+        one.elector.attempt();
+        pass(60);
+
+        assertThat(one.clock.ahead()).isLessThanOrEqualTo(Duration.ZERO);
+        assertThat(two.clock.ahead()).isLessThanOrEqualTo(Duration.ZERO);
+        assertThat(one.elector.rounds().failures()).isZero();
+    }
+
+    private static Duration seconds(int seconds) {
+        return Duration.ofSeconds(seconds);
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.ApiServerClock;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.CustomResource;
@@ -82,7 +83,7 @@ class ClusterConfiguration {
     }
 
     @Bean
-    Clock clock() {
-        return Clock.systemUTC();
+    ApiServerClock clock() {
+        return new ApiServerClock(Clock.systemUTC());
     }
 }

@@ -1,11 +1,11 @@
 package io.gpusharing.timekeeper.leader;
 
+import io.gpusharing.kubernetes.ApiServerClock;
 import io.gpusharing.kubernetes.LeaderElector;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.LeaseSettings;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.time.Clock;
 import java.time.Instant;
 import java.time.InstantSource;
 import org.springframework.beans.factory.annotation.Value;
@@ -32,7 +32,14 @@ class LeadershipConfiguration {
             @Value("${gpusharing.cluster.namespace}") String namespace,
             LeadershipProperties properties,
             Leadership leadership,
-            Clock clock) {
+            MeterRegistry registry,
+            ApiServerClock clock) {
+        Gauge.builder("gpusharing.clock.ahead", clock, it -> it.ahead().toMillis() / 1_000.0)
+                .baseUnit("seconds")
+                .description(
+                        "By how much our own clock is ahead of the API server's, at least; from 5 on"
+                                + " we go by the API server's")
+                .register(registry);
         return new LeaderElection(
                 new LeaderElector(
                         new LeaseSettings(

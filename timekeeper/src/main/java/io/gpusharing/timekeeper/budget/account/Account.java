@@ -6,6 +6,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.PeriodRule;
 import io.gpusharing.budget.Terms;
+import io.gpusharing.kubernetes.LeaseSettings;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.ledger.Entry;
 import java.time.Instant;
@@ -265,7 +266,7 @@ public final class Account {
     private Instant asOf(Instant now) {
         Instant step = nextStep();
         Instant latest = open.latest();
-        boolean little = latest.isAfter(now) && !latest.isAfter(now.plus(BudgetState.SKEW));
+        boolean little = latest.isAfter(now) && !latest.isAfter(now.plus(LeaseSettings.SKEW));
         boolean ahead = little && (step == null || latest.isBefore(step));
         Instant asOf = ahead ? latest : now;
         return asOf.isBefore(base) ? base : asOf;

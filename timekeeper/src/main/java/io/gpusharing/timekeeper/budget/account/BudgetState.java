@@ -7,8 +7,8 @@ import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.Period;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.Unlimited;
+import io.gpusharing.kubernetes.LeaseSettings;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -43,12 +43,6 @@ public record BudgetState(
         @Nullable InvalidSpec invalidSpec,
         List<String> withoutQuota) {
 
-    /**
-     * By how much two clocks may differ that are both right: what the lease leaves between the last
-     * moment of a leader that cannot renew it and the first of the next, 15 s − 10 s.
-     */
-    static final Duration SKEW = Duration.ofSeconds(5);
-
     public BudgetState {
         namespaces = List.copyOf(namespaces);
         conflicts = List.copyOf(conflicts);
@@ -60,7 +54,7 @@ public record BudgetState(
      * computed. What it says has not happened yet, and nobody acts on it.
      */
     public boolean isAhead(Instant now) {
-        return asOf.isAfter(now.plus(SKEW));
+        return asOf.isAfter(now.plus(LeaseSettings.SKEW));
     }
 
     /** Whether it names a namespace, and no other budget keeps that. */
