@@ -22,10 +22,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.common.Anchor;
+import org.snakeyaml.engine.v2.events.AliasEvent;
+import org.snakeyaml.engine.v2.events.CollectionEndEvent;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
 
 /**
  * Reads the manifest of a pod, or of a workload for the pods that are made from its template, in
@@ -50,8 +59,8 @@ public final class ManifestReader {
 
     private static final String NOT_SET = "not set";
 
-    /** More than 128 KiB hold of what a pod has. */
-    private static final int MOST_VALUES = 20_000;
+    /** Keys and values; more than 128 KiB hold of what a pod has. */
+    private static final int MOST_VALUES = 40_000;
 
     private final KubernetesSerialization serialization = new KubernetesSerialization();
     private final RequestGrammars grammars;
@@ -106,8 +115,8 @@ public final class ManifestReader {
     /** The object that a manifest is, in maps and lists. */
     public Map<?, ?> object(String text) throws ManifestException {
         try {
+            requireFinite(text);
             if (serialization.unmarshal(text, Object.class) instanceof Map<?, ?> map) {
-                requireFinite(map);
                 return (Map<?, ?>) withoutNulls(map);
             }
         } catch (StackOverflowError e) {
@@ -124,23 +133,51 @@ public final class ManifestReader {
                 "The manifest is no object with apiVersion, kind, metadata and spec");
     }
 
-    /** A few YAML aliases can stand for more than any memory holds, or for themselves. */
-    private static void requireFinite(Map<?, ?> object) throws ManifestException {
-        var open = new ArrayDeque<Object>(List.of(object));
-        for (int seen = 0; !open.isEmpty(); seen++) {
+    /**
+     * A few YAML aliases can stand for more than any memory holds, or for themselves, and who reads
+     * them writes them out. Whatever begins with a brace or a bracket is read as JSON, without any.
+     */
+    private static void requireFinite(String text) throws ManifestException {
+        int first = text.chars().filter(it -> !Character.isWhitespace(it)).findFirst().orElse(' ');
+        if (first == '{' || first == '[') {
+            return;
+        }
+        var sizes = new HashMap<Anchor, Integer>();
+        var open = new ArrayDeque<Collected>();
+        int seen = 0;
+        for (Event event : new Parse(LoadSettings.builder().build()).parseString(text)) {
+            switch (event) {
+                case AliasEvent alias -> seen += sizes.getOrDefault(alias.getAlias(), MOST_VALUES);
+                case CollectionStartEvent start -> {
+                    start.getAnchor().ifPresent(sizes::remove);
+                    open.push(new Collected(start.getAnchor(), seen));
+                    seen++;
+                }
+                case CollectionEndEvent _ -> {
+                    Collected ended = open.pop();
+                    int size = seen - ended.before();
+                    ended.anchor().ifPresent(it -> sizes.put(it, size));
+                }
+                case ScalarEvent scalar -> {
+                    scalar.getAnchor().ifPresent(it -> sizes.put(it, 1));
+                    seen++;
+                }
+                default -> {}
+            }
             if (seen > MOST_VALUES) {
                 throw new ManifestException(
                         "The manifest has more than %d values; write its aliases out"
                                 .formatted(MOST_VALUES));
             }
-            Object next = open.pop();
-            Collection<?> inner =
-                    next instanceof Map<?, ?> map
-                            ? map.values()
-                            : next instanceof Collection<?> list ? list : List.of();
-            inner.stream().filter(Objects::nonNull).forEach(open::push);
         }
     }
+
+    /**
+     * A list or map that is being read.
+     *
+     * @param before how many values came before it
+     */
+    private record Collected(Optional<Anchor> anchor, int before) {}
 
     /** As the API server takes them: what is null is left out. */
     private static Object withoutNulls(Object value) {

@@ -48,6 +48,29 @@ class ManifestReaderTest {
                 .hasMessageContaining("no object with apiVersion");
     }
 
+    /** Who reads them writes them out: 800 bytes would become 3 GB. */
+    @Test
+    void aliasesThatStandForMoreThanMemoryHoldsAreRefused() {
+        var doubled = new StringBuilder("kind: Pod\na0: &a0 [" + "0, ".repeat(100) + "0]\n");
+        for (int i = 1; i < 24; i++) {
+            doubled.append("a%d: &a%d [*a%d, *a%d]\n".formatted(i, i, i - 1, i - 1));
+        }
+        String ofItself = "kind: Pod\nspec: &a [" + "0, ".repeat(30_000) + "*a]";
+
+        for (String text : List.of(doubled.toString(), ofItself, "a: &a 1\nb: &a [*a]")) {
+            assertThatThrownBy(() -> manifests.object(text))
+                    .hasMessageContaining("more than 40000 values; write its aliases out");
+        }
+    }
+
+    @Test
+    void aFewAliasesAreRead() throws Exception {
+        assertThat(manifests.object("a: &a {b: &b c}\nd: *a\ne: [*b, *b]"))
+                .isEqualTo(
+                        manifests.object(
+                                "{a: {b: c}, d: {b: c}, e: [c, c]}".replaceAll("(\\w)", "\"$1\"")));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -32,6 +32,7 @@ class WallsTest {
                             // By which the client reads.
                             "tools.jackson.core..",
                             "tools.jackson.databind..",
+                            "org.snakeyaml.engine.v2..",
                             "java..")
                     .because("a command line uses it, too: no Spring and no database");
 
