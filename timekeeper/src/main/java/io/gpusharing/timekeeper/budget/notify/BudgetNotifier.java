@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.budget.notify;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
@@ -15,6 +16,7 @@ import io.gpusharing.timekeeper.budget.DueBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
+import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Comparator;
@@ -39,6 +41,7 @@ class BudgetNotifier extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(BudgetNotifier.class);
     private static final int MAX_PODS = 200;
+    private static final int UNPROCESSABLE = 422;
 
     private final Events events;
     private final Budgets budgets;
@@ -150,7 +153,24 @@ class BudgetNotifier extends LeaderTask {
             // Tenants do not look where Events of cluster-scoped objects land.
             runningPods(state)
                     .map(pod -> Events.pod(pod.namespace(), pod.name(), pod.uid().toString()))
-                    .forEach(pod -> write(what, pod));
+                    .forEach(pod -> tell(what, pod));
+        }
+    }
+
+    /** A quota on Events, or whatever else a namespace has against it, stops no other. */
+    private void tell(BudgetNotification what, ObjectReference pod) {
+        try {
+            write(what, pod);
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
+                    && e.getCode() != UNPROCESSABLE) {
+                throw e;
+            }
+            log.atWarn()
+                    .addKeyValue("namespace", pod.getNamespace())
+                    .addKeyValue("pod", pod.getName())
+                    .addKeyValue("problem", e.getMessage())
+                    .log("cannot write an Event about a pod");
         }
     }
 

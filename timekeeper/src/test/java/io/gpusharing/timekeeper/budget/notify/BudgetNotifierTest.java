@@ -237,6 +237,18 @@ class BudgetNotifierTest {
         assertThat(notifications.untold()).isEmpty();
     }
 
+    /** A quota on Events, for instance. */
+    @Test
+    void aNamespaceThatTakesNoEventsDoesNotHoldUpOtherBudgets() {
+        api.refuse("/namespaces/team-a/events", 403);
+        at(90);
+        at(100);
+
+        assertThat(onThePod()).isZero();
+        assertThat(onTheBudget()).isEqualTo(4);
+        assertThat(notifications.untold()).isEmpty();
+    }
+
     @Test
     void podsGetNoEventsOfABudgetThatDoesNotPayForThem() {
         Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
