@@ -29,6 +29,7 @@ public final class ClusterKeys
 
     private final Function<String, @Nullable String> documents;
     private volatile @Nullable String issuer;
+    private volatile boolean read;
 
     /**
      * @param documents reads a path of the API server; throws if it cannot be read
@@ -42,10 +43,18 @@ public final class ClusterKeys
             JWKSetCacheRefreshEvaluator refresh, long now, @Nullable SecurityContext context)
             throws KeySourceException {
         try {
-            return JWKSet.parse(document(KEYS));
+            JWKSet keys = JWKSet.parse(document(KEYS));
+            read = true;
+            return keys;
         } catch (RuntimeException | ParseException e) {
+            read = false;
             throw new JWKSetRetrievalException("cannot read " + KEYS, e);
         }
+    }
+
+    /** Whether they could be read when that was tried last. */
+    boolean areRead() {
+        return read;
     }
 
     /** Whether the token names the cluster's own issuer. */

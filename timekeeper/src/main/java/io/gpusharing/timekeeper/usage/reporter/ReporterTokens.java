@@ -6,6 +6,7 @@ import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.KeySourceException;
 import com.nimbusds.jose.jwk.source.JWKSource;
 import com.nimbusds.jose.jwk.source.JWKSourceBuilder;
+import com.nimbusds.jose.jwk.source.RateLimitReachedException;
 import com.nimbusds.jose.proc.JWSVerificationKeySelector;
 import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
@@ -54,6 +55,7 @@ public final class ReporterTokens {
                     audiences -> audiences != null && audiences.contains(Names.REPORT_AUDIENCE));
 
     private final NimbusJwtDecoder decoder;
+    private final ClusterKeys keys;
     private final Function<String, Optional<Reporter>> reviews;
     private final Clock clock;
     private final Cache<String, Known> known =
@@ -67,6 +69,7 @@ public final class ReporterTokens {
      */
     public ReporterTokens(
             ClusterKeys keys, Function<String, Optional<Reporter>> reviews, Clock clock) {
+        this.keys = keys;
         this.reviews = reviews;
         this.clock = clock;
         JWKSource<SecurityContext> source =
@@ -118,6 +121,11 @@ public final class ReporterTokens {
         } catch (KeysUnavailableException e) {
             return reviewed(token, e);
         } catch (JwtException e) {
+            if (e.getCause() instanceof RateLimitReachedException && keys.areRead()) {
+                // Who makes up keys would have the API server asked without end.
+                throw new AuthenticationServiceException(
+                        "keys of which nothing is known are asked for every ten seconds", e);
+            }
             if (e.getCause() instanceof KeySourceException) {
                 return reviewed(token, e);
             }

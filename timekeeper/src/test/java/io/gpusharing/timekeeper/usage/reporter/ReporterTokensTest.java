@@ -24,6 +24,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.security.authentication.AuthenticationServiceException;
+import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.oauth2.server.resource.InvalidBearerTokenException;
 
 class ReporterTokensTest {
@@ -81,6 +82,20 @@ class ReporterTokensTest {
         // The keys are kept, too: a new token needs no API server either.
         assertThat(tokens.reporter(cluster.sign(claims(UUID.randomUUID(), NOON).build())))
                 .isNotNull();
+        assertThat(reviews).isZero();
+    }
+
+    /** Anybody can make up tokens, and names of keys. */
+    @Test
+    void theApiServerIsNotAskedAboutTokensOfKeysThatItDoesNotHave() {
+        tokens.reporter(cluster.sign(claims(pod, NOON).build()));
+
+        for (int i = 0; i < 20; i++) {
+            String forged = ClusterSigner.ec().sign(claims(pod, NOON).build());
+            assertThatThrownBy(() -> tokens.reporter(forged))
+                    .isInstanceOf(AuthenticationException.class);
+        }
+
         assertThat(reviews).isZero();
     }
 
