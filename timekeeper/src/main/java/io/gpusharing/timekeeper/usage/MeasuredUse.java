@@ -46,7 +46,7 @@ public class MeasuredUse {
                   from device
             ), pod as (
                 select pod_uid, meter, sum(gpu_us)::bigint as gpu_us,
-                       sum(memory_bs)::bigint as memory_bs, max(covered_us)::bigint as covered_us,
+                       least(sum(memory_bs), 9223372036854775807)::bigint as memory_bs, max(covered_us)::bigint as covered_us,
                        max(uncovered_us)::bigint as uncovered_us, max(last_at) as last_at,
                        string_agg(distinct basis, ',' order by basis) filter (where latest) as basis,
                        string_agg(distinct nullif(basis_reason, ''), '; ') filter (where latest)

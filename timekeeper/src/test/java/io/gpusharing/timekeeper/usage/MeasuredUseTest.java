@@ -64,6 +64,20 @@ class MeasuredUseTest {
         return java.util.Objects.requireNonNull(measured.of(List.of(uid)).get(uid));
     }
 
+    /** A tenant's pod may say that it held a TiB on each of 16 GPUs, in each of its runs. */
+    @Test
+    void memoryBeyondAnyNumberIsTheLargest() {
+        Duration alive = Duration.ofDays(8);
+        long most = (1L << 40) * alive.toSeconds();
+        DeviceUse[] all = new DeviceUse[16];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new DeviceUse("GPU-" + i, Basis.Process, "", 0, most, 0, 0);
+        }
+        reports.post(List.of(sent(sidecar(UUID.randomUUID(), 1, uid, all), pod(uid), alive)));
+
+        assertThat(found().memoryByteSeconds()).isEqualTo(Long.MAX_VALUE);
+    }
+
     @Test
     void addsUpTheRunsOfAMeter() {
         sidecarReports(UUID.randomUUID(), 30, 100);
