@@ -91,6 +91,7 @@ public final class LeaderElector implements AutoCloseable {
                                 .withConnectionTimeout(timeout)
                                 .withRequestRetryBackoffLimit(0)
                                 .build())
+                .withHttpClientFactory(new ApiServerConnections(renewDeadline.dividedBy(2)))
                 .build();
     }
 

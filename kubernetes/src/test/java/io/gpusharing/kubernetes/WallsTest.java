@@ -33,6 +33,7 @@ class WallsTest {
                             "tools.jackson.core..",
                             "tools.jackson.databind..",
                             "org.snakeyaml.engine.v2..",
+                            "io.vertx.ext.web.client",
                             "java..")
                     .because("a command line uses it, too: no Spring and no database");
 

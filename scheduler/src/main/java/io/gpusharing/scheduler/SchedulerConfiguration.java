@@ -3,6 +3,7 @@ package io.gpusharing.scheduler;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.DefectEvents;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -33,6 +34,7 @@ class SchedulerConfiguration {
     KubernetesClient kubernetesClient() {
         return new KubernetesClientBuilder()
                 .withKubernetesSerialization(LeanObjects.serialization())
+                .withHttpClientFactory(new ApiServerConnections())
                 .build();
     }
 

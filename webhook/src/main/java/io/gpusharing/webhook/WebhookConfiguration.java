@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.webhook.cluster.LeanObjects;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
@@ -28,6 +29,7 @@ class WebhookConfiguration {
                                 .withWatchReconnectInterval(RECONNECT_MILLIS)
                                 .build())
                 .withKubernetesSerialization(LeanObjects.serialization())
+                .withHttpClientFactory(new ApiServerConnections())
                 .build();
     }
 

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.ApiServerClock;
+import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.CustomResource;
@@ -31,6 +32,7 @@ class ClusterConfiguration {
     KubernetesClient kubernetesClient() {
         return new KubernetesClientBuilder()
                 .withKubernetesSerialization(LeanObjects.serialization())
+                .withHttpClientFactory(new ApiServerConnections())
                 .build();
     }
 
