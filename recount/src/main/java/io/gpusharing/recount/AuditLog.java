@@ -201,7 +201,7 @@ public final class AuditLog {
 
     private static boolean isForGood(JsonNode event) {
         return event.path("stage").asString("").equals("ResponseComplete")
-                && !event.path("requestURI").asString("").contains("dryRun=")
+                && Query.of(event).values("dryRun").noneMatch("All"::equals)
                 && !event.at("/requestObject/dryRun").isArray()
                 && !event.at("/requestObject/deleteOptions/dryRun").isArray();
     }

@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -20,9 +18,6 @@ final class Removals {
 
     /** Seconds, of a pod that does not say. */
     private static final int DEFAULT_GRACE = 30;
-
-    private static final Pattern GRACE =
-            Pattern.compile("[?&]gracePeriodSeconds=(\\d{1,18})(?:&|$)");
 
     private final Map<String, Removal> certain = new HashMap<>();
 
@@ -107,8 +102,13 @@ final class Removals {
 
     private static long grace(JsonNode event, JsonNode pod) {
         long own = pod.at("/spec/terminationGracePeriodSeconds").asLong(DEFAULT_GRACE);
-        Matcher asked = GRACE.matcher(event.path("requestURI").asString(""));
-        long inAddress = asked.find() ? Long.parseLong(asked.group(1)) : own;
+        long inAddress =
+                Query.of(event)
+                        .values("gracePeriodSeconds")
+                        .findFirst()
+                        .filter(it -> it.matches("\\d{1,18}"))
+                        .map(Long::valueOf)
+                        .orElse(own);
         JsonNode request = event.path("requestObject");
         JsonNode options = request.has("deleteOptions") ? request.path("deleteOptions") : request;
         return options.path("gracePeriodSeconds").asLong(inAddress);

@@ -117,6 +117,25 @@ class RemovalsTest {
                 .isNull();
     }
 
+    /** Whoever asks writes the address, and the API server decodes it. */
+    @Test
+    void aTrialIsOneHoweverItIsWrittenAndNothingElseIs() {
+        for (String trial : List.of("dryRun=All", "dry%52un=All", "dryRun=%41ll")) {
+            assertThat(bill(allDeleted("?gracePeriodSeconds=0&" + trial, "", 200, LISTED)).to())
+                    .as(trial)
+                    .isNull();
+        }
+        for (String real :
+                List.of(
+                        "?gracePeriodSeconds=0&fieldManager=dryRun=All",
+                        "?gracePeriodSeconds=0&dryRun=",
+                        "?grace%50eriodSeconds=0")) {
+            assertThat(bill(allDeleted(real, "", 200, LISTED)).to())
+                    .as(real)
+                    .isEqualTo(TEN.plusSeconds(7));
+        }
+    }
+
     @Test
     void anyOfTheSecondsOfAnEvictionIsRightAndNoOther() {
         String evicted = evicted("10:00:05.900000", "10:00:06.100000", 0, "");
