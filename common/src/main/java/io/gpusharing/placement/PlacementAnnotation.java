@@ -1,8 +1,10 @@
 package io.gpusharing.placement;
 
 import io.gpusharing.Names;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +30,18 @@ public record PlacementAnnotation(String podUid, Map<String, Set<String>> gpus) 
      * the pod, that of its status by its node too.
      */
     public static final int MOST_BYTES = 8 * 1024;
+
+    /** Letters of a pod's UID; a GPU's has {@code GPU-} before as many. */
+    private static final int UID = 36;
+
+    /** How long it is of a pod, wherever that is placed. */
+    public static long bytes(List<ContainerAsk> asks) {
+        return UID
+                + asks.stream()
+                        .mapToLong(ask ->
+                                ask.container().length() + 2L + ask.ask().count() * (UID + 5L) - 1)
+                        .sum();
+    }
 
     /** Reads the annotation; empty if it is not one. */
     public static Optional<PlacementAnnotation> parse(String text) {

@@ -54,6 +54,12 @@ public final class GpuPodReader {
                 AnnotationBytes.of(
                         requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of()));
         long tooMuch = annotations + PlacementAnnotation.MOST_BYTES - AnnotationBytes.MOST;
+        List<ContainerAsk> own = asks.of(request(pod));
+        if (PlacementAnnotation.bytes(own) > PlacementAnnotation.MOST_BYTES) {
+            return Optional.of(
+                    "it has %d containers with GPUs, and on which they are is more than the %d bytes that are written: spread them over several pods"
+                            .formatted(own.size(), PlacementAnnotation.MOST_BYTES));
+        }
         return tooMuch <= 0
                 ? Optional.empty()
                 : Optional.of(

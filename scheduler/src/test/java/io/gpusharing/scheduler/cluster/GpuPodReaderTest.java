@@ -9,6 +9,8 @@ import io.gpusharing.placement.Sharing;
 import io.gpusharing.placement.Sharing.Across;
 import io.gpusharing.placement.Strategy;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -80,5 +82,37 @@ class GpuPodReaderTest {
                 .singleElement()
                 .extracting("name", "mountPath")
                 .containsExactly(null, "/dev/shm");
+    }
+
+    /** Finding: filter took a pod whose binding is always refused, and others went for it. */
+    @Test
+    void aPodWhosePlacementIsTooLongToBeWrittenIsPlacedNowhere() {
+        var reader =
+                new GpuPodReader(
+                        new ProviderAsk(Map.of()), Strategy.BestFit, new PodSharing(null));
+
+        assertThat(reader.unplaceable(podOf(60))).isEmpty();
+        assertThat(reader.unplaceable(podOf(80)))
+                .hasValueSatisfying(why -> assertThat(why).contains("80 containers with GPUs"));
+    }
+
+    /** Of so many containers with the longest names, each with a hundredth of a GPU. */
+    private static Pod podOf(int containers) {
+        String all =
+                IntStream.range(0, containers)
+                        .mapToObj(
+                                """
+                                {"name": "%063d", "resources": {"limits": {"tencent.com/vcuda-core": "1", "tencent.com/vcuda-memory": "1"}}}
+                                """
+                                        ::formatted)
+                        .collect(Collectors.joining(","));
+        return LeanObjects.serialization()
+                .unmarshal(
+                        """
+                        {"metadata": {"uid": "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", "namespace": "dev", "name": "p"},
+                         "spec": {"containers": [%s]}}
+                        """
+                                .formatted(all),
+                        Pod.class);
     }
 }
