@@ -113,17 +113,23 @@ final class PodReader {
         if (uid.isEmpty()) {
             return null;
         }
-        var containers = new ArrayList<>(apps);
-        containers.addAll(inits);
+        boolean ended = phase.equals("Succeeded") || phase.equals("Failed");
+        // Whoever names a node that does not take the pod may leave hundreds there, of thousands
+        // of containers each.
+        var containers = new ArrayList<ContainerRequest>();
+        if (!ended) {
+            containers.addAll(apps);
+            containers.addAll(inits);
+        }
         return new NodePod(
                 uid,
                 namespace,
                 name,
                 isStatic,
-                phase.equals("Succeeded") || phase.equals("Failed"),
+                ended,
                 deletionTimestamp == null ? null : new Deletion(deletionTimestamp, graceSeconds),
                 new PodRequest(containers),
-                annotations,
+                ended ? Map.of() : annotations,
                 running,
                 hostIpc || !ownSharedMemory.isEmpty()
                         ? new Ipc(hostIpc, ownSharedMemory)

@@ -14,6 +14,7 @@ import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -67,10 +68,44 @@ class PodReaderTest {
             assertThat(pod.running().keySet()).isEqualTo(running(object.getAsJsonObject("status")));
             assertThat(pod.request().containers())
                     .hasSize(
-                            elements(object.getAsJsonObject("spec"), "containers").size()
-                                    + elements(object.getAsJsonObject("spec"), "initContainers")
-                                            .size());
+                            pod.ended()
+                                    ? 0
+                                    : elements(object.getAsJsonObject("spec"), "containers").size()
+                                            + elements(
+                                                            object.getAsJsonObject("spec"),
+                                                            "initContainers")
+                                                    .size());
         }
+    }
+
+    /** Finding: thirty pods that their node never took, of 1.5 MB each, filled the memory. */
+    @Test
+    void ofAPodThatHasEndedOnlyWhoItIsIsKept() throws IOException {
+        NodePod pod =
+                requireNonNull(
+                        events(
+                                        """
+                                        {"type": "ADDED", "object": {"metadata": {"uid": "u", "namespace": "n", "name": "p",\
+                                         "annotations": {"request.gpusharing.io/mps": "disabled"}},\
+                                         "spec": {"containers": [{"name": "c", "resources": {"limits": {"a.b/c": "1"}}}]},\
+                                         "status": {"phase": "Failed", "reason": "OutOfcpu"}}}
+                                        """)
+                                .getFirst()
+                                .pod());
+
+        assertThat(pod)
+                .isEqualTo(
+                        new NodePod(
+                                "u",
+                                "n",
+                                "p",
+                                false,
+                                true,
+                                null,
+                                new PodRequest(List.of()),
+                                Map.of(),
+                                Map.of(),
+                                NodePod.Ipc.USUAL));
     }
 
     @Test
@@ -141,20 +176,20 @@ class PodReaderTest {
 
     @Test
     void tellsNativeSidecarsFromInitContainersAndPutsAppContainersFirst() throws IOException {
-        assertThat(last("middle-native-sidecar").request().containers())
+        assertThat(living("middle-native-sidecar").request().containers())
                 .extracting(ContainerRequest::name, ContainerRequest::kind)
                 .containsExactly(
                         tuple("cuda", Kind.App),
                         tuple("gpusharing-sidecar", Kind.NativeSidecar),
                         tuple("helper", Kind.NativeSidecar));
-        assertThat(last("middle-init-containers").request().containers())
+        assertThat(living("middle-init-containers").request().containers())
                 .extracting(ContainerRequest::kind)
                 .contains(Kind.App, Kind.Init);
     }
 
     @Test
     void readsWhatIsAskedOfExtendedResourcesOnly() throws IOException {
-        ContainerRequest cuda = last("middle-native-sidecar").request().containers().getFirst();
+        ContainerRequest cuda = living("middle-native-sidecar").request().containers().getFirst();
 
         assertThat(cuda.limits())
                 .isEqualTo(
@@ -164,12 +199,12 @@ class PodReaderTest {
                                 "tencent.com/vcuda-memory",
                                 Quantity.of(1)));
         assertThat(cuda.requests()).isEqualTo(cuda.limits());
-        assertThat(last("middle-native-sidecar").request().containers().get(1).limits()).isEmpty();
+        assertThat(living("middle-native-sidecar").request().containers().get(1).limits()).isEmpty();
     }
 
     @Test
     void keepsOurAnnotationsOnly() throws IOException {
-        assertThat(last("middle-native-sidecar").annotations())
+        assertThat(living("middle-native-sidecar").annotations())
                 .containsEntry("gpusharing.io/standing", "Unlimited")
                 .doesNotContainKey("tencent.com/vcuda-core-limit");
     }
@@ -265,6 +300,11 @@ class PodReaderTest {
         assertThatThrownBy(() -> PodReader.list(json(FakeApiServer.status(200, "")), pod -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no list of pods");
+    }
+
+    /** The last of its states before its end. */
+    private static NodePod living(String name) throws IOException {
+        return pods(name).stream().filter(pod -> !pod.ended()).toList().getLast();
     }
 
     private static NodePod last(String recording) {
