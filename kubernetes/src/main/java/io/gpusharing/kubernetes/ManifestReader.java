@@ -135,11 +135,12 @@ public final class ManifestReader {
 
     /**
      * A few YAML aliases can stand for more than any memory holds, or for themselves, and who reads
-     * them writes them out. Whatever begins with a brace or a bracket, by its bytes, is read as JSON,
-     * without any.
+     * them writes them out. Whatever begins with a brace or a bracket, by its bytes, is read as
+     * JSON, without any.
      */
     private static void requireFinite(String text) throws ManifestException {
-        int first = text.chars()
+        int first =
+                text.chars()
                         .filter(it -> it > 127 || !Character.isWhitespace(it))
                         .findFirst()
                         .orElse(' ');

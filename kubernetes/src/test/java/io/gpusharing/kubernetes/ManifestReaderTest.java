@@ -57,7 +57,12 @@ class ManifestReaderTest {
         }
         String ofItself = "kind: Pod\nspec: &a [" + "0, ".repeat(30_000) + "*a]";
 
-        for (String text : List.of(doubled.toString(), ofItself, "a: &a 1\nb: &a [*a]")) {
+        for (String text :
+                List.of(
+                        doubled.toString(),
+                        ofItself,
+                        "a: &a 1\nb: &a [*a]",
+                        "\u2003{: no space to who reads bytes\n" + doubled)) {
             assertThatThrownBy(() -> manifests.object(text))
                     .hasMessageContaining("more than 40000 values; write its aliases out");
         }

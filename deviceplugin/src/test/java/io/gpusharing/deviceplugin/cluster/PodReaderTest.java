@@ -199,7 +199,8 @@ class PodReaderTest {
                                 "tencent.com/vcuda-memory",
                                 Quantity.of(1)));
         assertThat(cuda.requests()).isEqualTo(cuda.limits());
-        assertThat(living("middle-native-sidecar").request().containers().get(1).limits()).isEmpty();
+        assertThat(living("middle-native-sidecar").request().containers().get(1).limits())
+                .isEmpty();
     }
 
     @Test

@@ -88,8 +88,7 @@ class GpuPodReaderTest {
     @Test
     void aPodWhosePlacementIsTooLongToBeWrittenIsPlacedNowhere() {
         var reader =
-                new GpuPodReader(
-                        new ProviderAsk(Map.of()), Strategy.BestFit, new PodSharing(null));
+                new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, new PodSharing(null));
 
         assertThat(reader.unplaceable(podOf(60))).isEmpty();
         assertThat(reader.unplaceable(podOf(80)))

@@ -162,8 +162,7 @@ class BudgetNotifier extends LeaderTask {
         try {
             write(what, pod);
         } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN
-                    && e.getCode() != UNPROCESSABLE) {
+            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN && e.getCode() != UNPROCESSABLE) {
                 throw e;
             }
             log.atWarn()
