@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.cluster;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -15,6 +16,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
@@ -25,7 +28,12 @@ final class LiveCluster implements ClusterReader {
     /** Three requests, begun half a second after we were asked at the latest. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
+    private static final Logger log = LoggerFactory.getLogger(LiveCluster.class);
+
     private static final String NODE = "spec.nodeName";
+
+    /** Whoever may make pods may have thousands that a node never took. */
+    private static final String ENDED = ",status.phase!=Succeeded,status.phase!=Failed";
 
     private final KubernetesClient client;
     private final DisruptionBudgetWatch budgets;
@@ -63,8 +71,21 @@ final class LiveCluster implements ClusterReader {
         return budgets.now();
     }
 
+    /** One that is not told in time is none, lest its pods decide for all nodes. */
     @Override
     public Optional<NodePods> read(String name) {
+        try {
+            return told(name);
+        } catch (KubernetesClientException e) {
+            log.atWarn()
+                    .addKeyValue("node", name)
+                    .addKeyValue("reason", e.getMessage())
+                    .log("a node cannot be read, and nobody is preempted there");
+            return Optional.empty();
+        }
+    }
+
+    private Optional<NodePods> told(String name) {
         Node node = client.nodes().withName(name).get();
         if (node == null || node.getStatus() == null) {
             return Optional.empty();
@@ -73,7 +94,7 @@ final class LiveCluster implements ClusterReader {
         Optional<Amounts> allocatable =
                 unreadable.read(
                         node, it -> ResourceReader.amounts(it.getStatus().getAllocatable()));
-        Optional<List<Load>> bound = loads(pods.withFields(NODE + "=" + name));
+        Optional<List<Load>> bound = loads(pods.withFields(NODE + "=" + name + ENDED));
         // The API server has an index of nodes, and pods without one are in it.
         Optional<List<Load>> nominated =
                 loads(pods.withFields(NODE + "=,status.nominatedNodeName=" + name));
