@@ -146,20 +146,29 @@ class PoisonIT {
     @Order(5)
     void aBitOfAProcessorWithALimitBeyondAllNumbersStopsNeitherPreemptionNorReclaim() {
         Api administrator = cluster.administrator();
-        administrator
-                .create(
-                        TellingPoisons.NAMESPACE,
-                        "{apiVersion: v1, kind: Pod, metadata: {name: on-a-gpu-node}, spec: {nodeSelector: {kubernetes.io/hostname: gpu-node-1}, containers: [{name: c, image: i, resources: {requests: {cpu: 1m}, limits: {cpu: '9e999'}}}]}}")
-                .orFail();
-        await("it runs beside the pods with GPUs")
+        List<String> nodes = List.of("gpu-node-1", "gpu-node-2");
+        for (String node : nodes) {
+            administrator
+                    .create(
+                            TellingPoisons.NAMESPACE,
+                            "{apiVersion: v1, kind: Pod, metadata: {name: on-%1$s}, spec: {nodeSelector: {kubernetes.io/hostname: %1$s}, containers: [{name: c, image: i, resources: {requests: {cpu: 1m}, limits: {cpu: '9e999'}}}]}}"
+                                    .formatted(node))
+                    .orFail();
+        }
+        await("they run beside the pods with GPUs")
                 .atMost(Duration.ofSeconds(20))
                 .until(() ->
-                        administrator
-                                .get(Api.pod(TellingPoisons.NAMESPACE, "on-a-gpu-node"))
-                                .orFail()
-                                .at("/status/phase")
-                                .asText()
-                                .equals("Running"));
+                        nodes.stream()
+                                .allMatch(node ->
+                                        administrator
+                                                .get(
+                                                        Api.pod(
+                                                                TellingPoisons.NAMESPACE,
+                                                                "on-" + node))
+                                                .orFail()
+                                                .at("/status/phase")
+                                                .asText()
+                                                .equals("Running")));
 
         cluster.innocents().live();
     }

@@ -60,8 +60,9 @@ class FloodTest {
     }
 
     @Test
-    void manyConnectionsWithReviewsOfAMegabyteEndNothing() throws Exception {
-        byte[] large = withAnAnnotationOf(1_400_000);
+    void manyConnectionsWithLargeReviewsEndNothing() throws Exception {
+        byte[] largest = withAnAnnotationOf(1_400_000);
+        byte[] large = withAnAnnotationOf(200_000);
         try (var replica = ReplicaProcess.ready(directory, api.url())) {
             SSLContext trust = api.trusting(MUTATING);
             Socket established = connect(trust, replica.port(), "127.0.0.2");
@@ -69,11 +70,14 @@ class FloodTest {
             List<Thread> flood = new ArrayList<>();
             for (int i = 0; i < CONNECTIONS; i++) {
                 String address = "127.0.1." + (1 + i % CLIENTS);
-                // Every second one sends half of it, and waits.
-                int length = i / CLIENTS % 2 == 0 ? large.length : large.length / 2;
+                // Two of four send a large one, one the largest, and one half of that, and waits.
+                int kind = i / CLIENTS % 4;
+                byte[] review = kind < 2 ? large : largest;
+                int length = kind < 3 ? review.length : review.length / 2;
                 flood.add(
                         Thread.ofVirtual()
-                                .start(() -> flood(trust, replica.port(), address, large, length)));
+                                .start(() ->
+                                        flood(trust, replica.port(), address, review, length)));
             }
 
             List<Long> millis = new ArrayList<>();
