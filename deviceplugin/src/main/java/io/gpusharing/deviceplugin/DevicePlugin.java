@@ -111,6 +111,7 @@ public final class DevicePlugin implements AutoCloseable {
             NodeView node = node(api, settings);
             var plugin = new DevicePlugin(settings, settings.dialect(node.labels()), api, node);
             Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(plugin::close));
+            Watchdog.start(plugin::dead);
             plugin.run();
         } catch (BadSettings | IllegalStateException e) {
             log.atError().addKeyValue("problem", e.getMessage()).log("cannot start");

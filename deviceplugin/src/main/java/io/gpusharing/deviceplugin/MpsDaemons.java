@@ -29,7 +29,7 @@ public final class MpsDaemons {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(500);
 
     /** Beyond it this program is started again, which ends every client. */
-    private static final Duration LONGEST_LOOK = Duration.ofMinutes(2);
+    private static final Duration LONGEST_LOOK = Duration.ofMinutes(4);
 
     private static final int BAD_SETTINGS = 78;
 
@@ -123,6 +123,7 @@ public final class MpsDaemons {
                                     probes.close();
                                     supervisor.close();
                                 }));
+        Watchdog.start(heartbeat::dead);
         String told = "";
         while (true) {
             String problem = look(supervisor);
