@@ -106,8 +106,12 @@ public final class UnreadableObjects {
             throw e;
         } catch (RuntimeException e) {
             note(Key.of(object), Unreadable.of(object, e));
-            return Optional.empty();
+        } catch (StackOverflowError e) {
+            note(
+                    Key.of(object),
+                    Unreadable.of(object, new IllegalStateException("It is nested too deep", e)));
         }
+        return Optional.empty();
     }
 
     /**

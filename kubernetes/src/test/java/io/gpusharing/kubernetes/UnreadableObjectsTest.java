@@ -49,6 +49,19 @@ class UnreadableObjectsTest {
     }
 
     @Test
+    void anObjectThatIsNestedTooDeepForItsReaderIsOneOfThem() {
+        assertThat(
+                        objects.read(
+                                pod("deep"),
+                                _ -> {
+                                    throw new StackOverflowError();
+                                }))
+                .isEmpty();
+
+        assertThat(told).extracting(Unreadable::why).containsExactly("It is nested too deep");
+    }
+
+    @Test
     void anObjectThatIsReadAgainIsNotAmongThem() {
         objects.read(pod("one"), UnreadableObjectsTest::fail);
         objects.read(pod("two"), UnreadableObjectsTest::fail);

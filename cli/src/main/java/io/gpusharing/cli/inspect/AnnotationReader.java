@@ -73,7 +73,7 @@ final class AnnotationReader {
         List<Pod> running =
                 pods.stream()
                         .filter(it -> reader.node.equals(it.getSpec().getNodeName()))
-                        .filter(it -> !ENDED.contains(it.getStatus().getPhase()))
+                        .filter(it -> !ENDED.contains(String.valueOf(it.getStatus().getPhase())))
                         .toList();
         return reader.gpuManager() ? reader.gpuManager(running) : reader.gpushare(running);
     }

@@ -154,12 +154,12 @@ public final class Registration implements AutoCloseable {
                 } else {
                     happened.poll(LAST_RETRY.toMillis(), TimeUnit.MILLISECONDS);
                 }
-            } catch (IOException | StatusRuntimeException e) {
+            } catch (IOException | RuntimeException e) {
                 if (!told && retry.equals(LAST_RETRY)) {
                     told = true;
                     log.atWarn()
                             .addKeyValue("folder", folder)
-                            .addKeyValue("reason", e.getMessage())
+                            .addKeyValue("reason", e.toString())
                             .log("cannot register with the kubelet, trying on");
                 }
                 retry = pause(retry);

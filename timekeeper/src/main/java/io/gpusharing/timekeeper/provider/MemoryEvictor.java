@@ -153,7 +153,8 @@ class MemoryEvictor extends LeaderTask {
         return pod != null
                 && excess.pod().toString().equals(pod.getMetadata().getUid())
                 && pod.getMetadata().getDeletionTimestamp() == null
-                && (pod.getStatus() == null || !ENDED.contains(pod.getStatus().getPhase()));
+                && (pod.getStatus() == null
+                        || !ENDED.contains(String.valueOf(pod.getStatus().getPhase())));
     }
 
     /** An agent is believed about pods of its own node alone. */

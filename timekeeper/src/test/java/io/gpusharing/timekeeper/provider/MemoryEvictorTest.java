@@ -172,6 +172,21 @@ class MemoryEvictorTest {
                 .isEqualTo(1);
     }
 
+    /** Whoever may write a pod's status may leave it without one. */
+    @Test
+    void aPodWithoutAPhaseHasNotEnded() {
+        api.answer(
+                "/namespaces/team-a/pods/train",
+                """
+                {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train", "namespace": "team-a", "uid": "%s", %s},
+                 "spec": {"nodeName": "node-1"}, "status": {}}
+                """
+                        .formatted(uid, METERED));
+        reportedUntil(AFTER);
+
+        assertThat(evictionsAfter(AFTER)).hasSize(1);
+    }
+
     @Test
     void whoHasGivenItBackMeanwhileBeginsAnew() {
         reportedUntil(AFTER.minusSeconds(30));
