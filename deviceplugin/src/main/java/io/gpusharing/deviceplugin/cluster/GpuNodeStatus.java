@@ -34,6 +34,15 @@ public record GpuNodeStatus(
     /** Those that trust each other share by MPS, within limits that they can lift. */
     public static final String COOPERATIVE = "Cooperative";
 
+    /** Stands for all containers of a pod; none has it for a name. */
+    private static final String ALL = "*";
+
+    /** The API server stores a megabyte and a half; GPUs and refusals have their part of it. */
+    private static final long MOST_BYTES = 1_000_000;
+
+    /** A grant at its longest, but for its names. */
+    private static final long OF_A_GRANT = 520;
+
     /** Who may be on a GPU. */
     public enum Mode {
         /** Nobody holds any of it. */
@@ -86,7 +95,8 @@ public record GpuNodeStatus(
     }
 
     /**
-     * The status of a node.
+     * The status of a node. Where it would be too long to be stored if it said what each container
+     * holds, it says what each pod does.
      *
      * @param tier how those who share a GPU are kept apart
      * @param resources by which pods ask for its GPUs
@@ -99,6 +109,10 @@ public record GpuNodeStatus(
             List<PodGrant> grants,
             List<RefusedPod> refused,
             Function<String, @Nullable Integer> numaNode) {
+        List<PodGrant> told =
+                bytes(grants) <= MOST_BYTES
+                        ? grants
+                        : grants.stream().map(GpuNodeStatus::inAll).toList();
         return new GpuNodeStatus(
                 tier,
                 resources,
@@ -106,9 +120,31 @@ public record GpuNodeStatus(
                         .sorted(
                                 Comparator.comparingInt((NodeGpu gpu) -> gpu.physical().index())
                                         .thenComparing(NodeGpu::uuid))
-                        .map(gpu -> gpu(gpu, grants, numaNode.apply(gpu.physical().pciBusId())))
+                        .map(gpu -> gpu(gpu, told, numaNode.apply(gpu.physical().pciBusId())))
                         .toList(),
                 refused.stream().sorted(RefusedPod.ORDER).toList());
+    }
+
+    private static long bytes(List<PodGrant> grants) {
+        return grants.stream()
+                .mapToLong(pod ->
+                        pod.containers().stream()
+                                .mapToLong(it ->
+                                        it.gpus().size()
+                                                * (OF_A_GRANT
+                                                        + pod.namespace().length()
+                                                        + pod.pod().length()
+                                                        + it.container().length()))
+                                .sum())
+                .sum();
+    }
+
+    private static PodGrant inAll(PodGrant pod) {
+        return new PodGrant(
+                pod.uid(),
+                pod.namespace(),
+                pod.pod(),
+                List.of(new ContainerPlacement(ALL, Kind.App, pod.held())));
     }
 
     private static Gpu gpu(NodeGpu gpu, List<PodGrant> grants, @Nullable Integer numaNode) {

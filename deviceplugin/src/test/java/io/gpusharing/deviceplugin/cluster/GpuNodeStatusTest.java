@@ -1,9 +1,11 @@
 package io.gpusharing.deviceplugin.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.gpusharing.deviceplugin.cluster.GpuNodeStatus.GrantedContainer;
 import io.gpusharing.deviceplugin.cluster.GpuNodeStatus.Mode;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.PodGrant;
@@ -17,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -173,6 +176,40 @@ class GpuNodeStatusTest {
         assertThat(nodes.of("")).isNull();
         Files.writeString(device.resolve("numa_node"), "0\n");
         assertThat(nodes.of("0000:17:00.0")).isZero();
+    }
+
+    /** Each of a hundredth of one GPU, and of steps that have it one after the other. */
+    @Test
+    void saysWhatEachPodHoldsWhereWhatEachContainerHoldsIsTooMuchToBeStored() {
+        List<PodGrant> grants =
+                IntStream.range(0, 20)
+                        .mapToObj(pod ->
+                                new PodGrant(
+                                        "0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f%02d".formatted(pod),
+                                        "n".repeat(63),
+                                        "%0253d".formatted(pod),
+                                        IntStream.range(0, 177)
+                                                .mapToObj(GpuNodeStatusTest::step)
+                                                .toList()))
+                        .toList();
+
+        GpuNodeStatus status = status(List.of(first), grants);
+
+        assertThat(status.json().toString()).hasSizeLessThan(20_000);
+        assertThat(status.gpus().getFirst().grants())
+                .hasSize(20)
+                .extracting(
+                        GrantedContainer::container,
+                        GrantedContainer::core,
+                        GrantedContainer::memoryMiB)
+                .containsOnly(tuple("*", 1L, 512L));
+    }
+
+    private static ContainerPlacement step(int number) {
+        return new ContainerPlacement(
+                "a" + number,
+                number == 0 ? Kind.App : Kind.Init,
+                List.of(new GpuHold("GPU-0", 1, number == 5 ? 512 : 256, false)));
     }
 
     private static GpuNodeStatus status(List<NodeGpu> gpus, List<PodGrant> grants) {
