@@ -28,20 +28,16 @@ public final class AccessReviews {
     private static final int MAX_CACHED = 10_000;
 
     private final KubernetesClient client;
-    private final Clock clock;
-    private final int tokensPerSecond;
+    private final PerSecond tokens;
     private final Cache<String, Optional<Caller>> callers;
     private final Cache<SubjectAccessReviewSpec, Boolean> rights;
-    private long second;
-    private int asked;
 
     /**
      * @param tokensPerSecond how many unknown tokens the API server is asked about, at most
      */
     public AccessReviews(KubernetesClient client, Clock clock, int tokensPerSecond) {
         this.client = client;
-        this.clock = clock;
-        this.tokensPerSecond = tokensPerSecond;
+        this.tokens = new PerSecond(tokensPerSecond, clock);
         this.callers = kept(clock);
         this.rights = kept(clock);
     }
@@ -103,17 +99,8 @@ public final class AccessReviews {
         return answer;
     }
 
-    private synchronized boolean mayAsk() {
-        long now = clock.instant().getEpochSecond();
-        if (now != second) {
-            second = now;
-            asked = 0;
-        }
-        return ++asked <= tokensPerSecond;
-    }
-
     private Optional<Caller> review(String token) {
-        if (!mayAsk()) {
+        if (!tokens.mayBegin()) {
             throw new TooManyTokensException();
         }
         TokenReview review =

@@ -25,13 +25,17 @@ import org.springframework.context.SmartLifecycle;
  * ReplicaSet, the CronJob of a Job, else the controller's own. The refusal itself reaches only the
  * controller.
  *
- * <p>Nobody waits for it: refusals queue up to a bound, what does not fit is left out, and the same
- * refusal again counts up the same Event.
+ * <p>Nobody waits for it: refusals queue up to a bound, in all and for each namespace, what does
+ * not fit is left out, and the same refusal again counts up the same Event.
  */
 public final class RefusalEvents implements SmartLifecycle {
 
     private static final Logger log = LoggerFactory.getLogger(RefusalEvents.class);
     private static final int WAITING = 256;
+
+    /** Of one namespace: whoever is refused all the time leaves room for others. */
+    private static final int OF_ONE = 16;
+
     private static final int REMEMBERED = 1000;
     private static final int MAX_MESSAGE = 1024;
 
@@ -61,7 +65,12 @@ public final class RefusalEvents implements SmartLifecycle {
 
     /** Writes an Event of a refusal, when there is time. */
     public void submit(Refusal refusal) {
-        if (!waiting.offer(refusal)) {
+        long ofOne =
+                waiting.stream()
+                        .filter(it -> it.namespace().equals(refusal.namespace()))
+                        .limit(OF_ONE)
+                        .count();
+        if (ofOne == OF_ONE || !waiting.offer(refusal)) {
             log.atDebug().log("too many refusals for an Event each");
         }
     }

@@ -90,6 +90,19 @@ class RefusalEventsTest {
         onlyLaterChangesAreReported();
     }
 
+    @Test
+    void aNamespaceThatIsRefusedAllTheTimeLeavesRoomForOthers() {
+        events.stop();
+        var crowd = new Owner("apps/v1", "ReplicaSet", "made-up", "uid-of-the-replicaset");
+        for (int i = 0; i < 1_000; i++) {
+            events.submit(new Refusal("crowd", crowd, "why"));
+        }
+        refuse(REPLICA_SET);
+        events.start();
+
+        await().until(() -> !written().isEmpty());
+    }
+
     private void onlyLaterChangesAreReported() {
         refuse(REPLICA_SET);
 

@@ -12,6 +12,7 @@ import com.nimbusds.jose.proc.SecurityContext;
 import com.nimbusds.jwt.proc.DefaultJWTProcessor;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.usage.reporter.ClusterKeys.KeysUnavailableException;
+import io.gpusharing.web.PerSecond;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,7 +55,11 @@ public final class ReporterTokens {
                     JwtClaimNames.AUD,
                     audiences -> audiences != null && audiences.contains(Names.REPORT_AUDIENCE));
 
+    /** Where the cluster's keys cannot be read, anybody's token would have the API server asked. */
+    private static final int REVIEWS_PER_SECOND = 100;
+
     private final NimbusJwtDecoder decoder;
+    private final PerSecond reviewsPerSecond;
     private final ClusterKeys keys;
     private final Function<String, Optional<Reporter>> reviews;
     private final Clock clock;
@@ -71,6 +76,7 @@ public final class ReporterTokens {
             ClusterKeys keys, Function<String, Optional<Reporter>> reviews, Clock clock) {
         this.keys = keys;
         this.reviews = reviews;
+        this.reviewsPerSecond = new PerSecond(REVIEWS_PER_SECOND, clock);
         this.clock = clock;
         JWKSource<SecurityContext> source =
                 JWKSourceBuilder.create(keys)
@@ -134,6 +140,10 @@ public final class ReporterTokens {
     }
 
     private Known reviewed(String token, RuntimeException why) {
+        if (!reviewsPerSecond.mayBegin()) {
+            throw new AuthenticationServiceException(
+                    "the API server is asked about too many tokens at this moment", why);
+        }
         try {
             Reporter reporter =
                     reviews.apply(token)

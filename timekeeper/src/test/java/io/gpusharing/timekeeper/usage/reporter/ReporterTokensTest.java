@@ -99,6 +99,19 @@ class ReporterTokensTest {
         assertThat(reviews).isZero();
     }
 
+    @Test
+    void whereTheKeysCannotBeReadTheApiServerIsNotAskedWithoutEnd() {
+        cluster.reachable = false;
+
+        for (int i = 0; i < 150; i++) {
+            String token = cluster.sign(claims(UUID.randomUUID(), NOON).build());
+            assertThatThrownBy(() -> tokens.reporter(token))
+                    .isInstanceOf(AuthenticationException.class);
+        }
+
+        assertThat(reviews).isEqualTo(100);
+    }
+
     @Nested
     class Refuses {
 
