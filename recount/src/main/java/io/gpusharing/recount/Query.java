@@ -14,6 +14,11 @@ import tools.jackson.databind.JsonNode;
 record Query(String text) {
 
     static Query of(JsonNode event) {
+        // Of a deletion with a body the API server reads nothing else.
+        if (event.path("verb").asString("").startsWith("delete")
+                && event.path("requestObject").isObject()) {
+            return new Query("");
+        }
         String address = event.path("requestURI").asString("");
         return new Query(address.substring(address.indexOf('?') + 1));
     }

@@ -117,6 +117,22 @@ class RemovalsTest {
                 .isNull();
     }
 
+    @Test
+    void ofADeletionWithABodyTheAddressSaysNothing() {
+        String body = "\"requestObject\": {\"kind\": \"DeleteOptions\"%s},";
+
+        assertThat(
+                        bill(allDeleted(
+                                        "?dryRun=All",
+                                        body.formatted(", \"gracePeriodSeconds\": 0"),
+                                        200,
+                                        LISTED))
+                                .to())
+                .isEqualTo(TEN.plusSeconds(7));
+        assertThat(bill(allDeleted("?gracePeriodSeconds=0", body.formatted(""), 200, LISTED)).to())
+                .isNull();
+    }
+
     /** Whoever asks writes the address, and the API server decodes it. */
     @Test
     void aTrialIsOneHoweverItIsWrittenAndNothingElseIs() {
