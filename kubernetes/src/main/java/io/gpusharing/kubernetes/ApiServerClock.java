@@ -109,10 +109,9 @@ public final class ApiServerClock extends Clock {
         // One that keeps the time of an earlier write, as API servers did once, says nothing.
         if (now != null && !now.equals(written)) {
             ahead = Duration.between(now, before).minus(CUT);
-            Duration wrong = ahead.compareTo(LeaseSettings.SKEW) > 0 ? ahead : Duration.ZERO;
             // Each comparison differs a little; time that goes back and forth serves nobody.
-            if (wrong.minus(back).abs().compareTo(LeaseSettings.SKEW) > 0) {
-                back = wrong;
+            if (ahead.minus(back).abs().compareTo(LeaseSettings.SKEW) > 0) {
+                back = ahead.compareTo(LeaseSettings.SKEW) > 0 ? ahead : Duration.ZERO;
             }
         }
     }

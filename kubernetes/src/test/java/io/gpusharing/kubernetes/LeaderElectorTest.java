@@ -305,6 +305,24 @@ class LeaderElectorTest {
         assertThat(wrong.replica.leadership.term()).isEqualTo(1);
     }
 
+    /** The API server writes whole seconds, so that the same clock is ahead by more and by less. */
+    @Test
+    void aClockThatIsAheadByLittleMoreThanTheSkewDoesNotGoBackAndForth() {
+        var wrong = new Wrong(5);
+        ticks.pass(Duration.ofMillis(950));
+        wrong.own.set(ticks.instant().plusMillis(5_500));
+        wrong.replica.elector.attempt();
+        Duration ahead = wrong.ahead();
+        assertThat(ahead).isLessThan(seconds(1));
+
+        for (int tenth = 0; tenth < 50; tenth++) {
+            ticks.pass(Duration.ofMillis(1_100));
+            wrong.own.pass(Duration.ofMillis(1_100));
+            wrong.replica.elector.attempt();
+            assertThat(wrong.ahead()).isEqualTo(ahead);
+        }
+    }
+
     @Test
     void whoFollowsSeesItByTheLeadersRenewals() {
         lease.datesWritesBy(ticks);
