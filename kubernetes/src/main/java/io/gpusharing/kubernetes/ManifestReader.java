@@ -171,7 +171,7 @@ public final class ManifestReader {
             }
             if (seen > MOST_VALUES) {
                 throw new ManifestException(
-                        "The manifest has more than %d values; write its aliases out"
+                        "The manifest has more than %d keys and values, counting what its aliases stand for"
                                 .formatted(MOST_VALUES));
             }
         }

@@ -64,7 +64,8 @@ class ManifestReaderTest {
                         "a: &a 1\nb: &a [*a]",
                         "\u2003{: no space to who reads bytes\n" + doubled)) {
             assertThatThrownBy(() -> manifests.object(text))
-                    .hasMessageContaining("more than 40000 values; write its aliases out");
+                    .hasMessageContaining(
+                            "more than 40000 keys and values, counting what its aliases stand for");
         }
     }
 
