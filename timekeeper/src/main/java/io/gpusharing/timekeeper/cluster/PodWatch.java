@@ -117,10 +117,12 @@ final class PodWatch implements AutoCloseable {
                         watching.failed(
                                 new IllegalStateException(
                                         "All pods are listed again and again: no watch of them lasts"));
-                    } else {
-                        watching.succeeded();
                     }
                 } catch (RuntimeException e) {
+                    if (Thread.currentThread().isInterrupted()) {
+                        // Closed: another watch has begun, and says how that goes.
+                        return;
+                    }
                     // Whatever it was: a thread that ended here would leave all pods uncharged.
                     watching.failed(e);
                     wait = retry;
@@ -171,7 +173,12 @@ final class PodWatch implements AutoCloseable {
                 // Now silence means that nothing happened.
                 handler.accept(new Bookmark(position, clock.instant()));
             }
-            End end = ended.take();
+            @Nullable End end = ended.poll(Backoff.LONGEST.toNanos(), TimeUnit.NANOSECONDS);
+            if (end == null) {
+                // This watch lasts.
+                watching.succeeded();
+                end = ended.take();
+            }
             log.atInfo().addKeyValue("reason", end.reason()).log("listing pods again");
             return end.position();
         } finally {
