@@ -90,7 +90,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final NumaNodes numaNodes = NumaNodes.ofThisComputer();
 
     private final Heartbeat heartbeat =
-            new Heartbeat("what tidies up", LONGEST_ROUND, InstantSource.system());
+            new Heartbeat("what tidies up", LONGEST_ROUND, Heartbeat.TICKS);
 
     /** Those that MPS makes unhealthy, as the kubelet knows them. */
     private List<NodeGpu> seen = List.of();

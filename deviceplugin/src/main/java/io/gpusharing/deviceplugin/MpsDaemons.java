@@ -10,7 +10,6 @@ import io.gpusharing.nvml.NvmlLibrary;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -108,8 +107,7 @@ public final class MpsDaemons {
                         environment.exclusive() ? devices : ComputeModes.UNCHANGED,
                         devices,
                         environment.clients());
-        var heartbeat =
-                new Heartbeat("what looks after orders", LONGEST_LOOK, InstantSource.system());
+        var heartbeat = new Heartbeat("what looks after orders", LONGEST_LOOK, Heartbeat.TICKS);
         var probes =
                 new ProbeServer(
                         environment.port(),

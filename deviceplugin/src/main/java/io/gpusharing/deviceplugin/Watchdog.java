@@ -21,6 +21,7 @@ final class Watchdog {
 
     private final Supplier<Optional<String>> dead;
     private final Runnable end;
+    private boolean doubted;
 
     /**
      * @param dead why the process has to be started again; empty if it has not
@@ -47,14 +48,19 @@ final class Watchdog {
         }
     }
 
-    /** Whether it has ended the process. */
+    /**
+     * Whether it has ended the process. One look says nothing: after the whole process stood still,
+     * this thread may be the first that goes on.
+     */
     boolean look() {
         Optional<String> reason = dead.get();
-        reason.ifPresent(it -> {
-            log.atError().addKeyValue("reason", it).log("has to be started again");
+        boolean again = doubted && reason.isPresent();
+        doubted = reason.isPresent();
+        if (again) {
+            log.atError().addKeyValue("reason", reason.get()).log("has to be started again");
             end.run();
-        });
-        return reason.isPresent();
+        }
+        return again;
     }
 
     private static void exit() {

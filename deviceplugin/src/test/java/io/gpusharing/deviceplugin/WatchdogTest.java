@@ -19,10 +19,23 @@ class WatchdogTest {
     }
 
     @Test
-    void aDeadOneIsEndedOnce() {
+    void aDeadOneIsEndedAtTheSecondLook() {
         dead = Optional.of("the driver was replaced");
+        assertThat(watchdog.look()).isFalse();
 
         assertThat(watchdog.look()).isTrue();
         assertThat(ended).hasValue(1);
+    }
+
+    @Test
+    void oneThatStoodStillAndGoesOnIsNotEnded() {
+        for (int look = 0; look < 4; look++) {
+            dead = Optional.of("what looks after orders has done nothing for 300 s");
+            watchdog.look();
+            dead = Optional.empty();
+            watchdog.look();
+        }
+
+        assertThat(ended).hasValue(0);
     }
 }
