@@ -55,7 +55,7 @@ public final class ApiServerClock extends Clock {
 
     @Override
     public Clock withZone(ZoneId zone) {
-        return new ApiServerClock(own.withZone(zone));
+        throw new UnsupportedOperationException("Only instants are asked for");
     }
 
     /**
@@ -109,8 +109,11 @@ public final class ApiServerClock extends Clock {
         // One that keeps the time of an earlier write, as API servers did once, says nothing.
         if (now != null && !now.equals(written)) {
             ahead = Duration.between(now, before).minus(CUT);
-            // Each comparison differs a little; time that goes back and forth serves nobody.
-            if (ahead.minus(back).abs().compareTo(LeaseSettings.SKEW) > 0) {
+            // Each comparison differs a little, and after a slow answer what it is ahead by lies
+            // far
+            // between both; time that goes back and forth serves nobody.
+            Duration most = Duration.between(now, own.instant());
+            if (ahead.minus(back).compareTo(LeaseSettings.SKEW) > 0 || back.compareTo(most) > 0) {
                 back = ahead.compareTo(LeaseSettings.SKEW) > 0 ? ahead : Duration.ZERO;
             }
         }

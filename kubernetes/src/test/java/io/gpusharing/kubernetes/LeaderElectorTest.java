@@ -324,6 +324,23 @@ class LeaderElectorTest {
     }
 
     @Test
+    void aSlowAnswerLetsNoClockGo() {
+        var wrong = new Wrong(3_600);
+        wrong.replica.elector.attempt();
+        Duration ahead = wrong.ahead();
+        lease.datesWritesBy(() -> {
+            ticks.pass(seconds(7));
+            wrong.own.pass(seconds(7));
+            return ticks.instant();
+        });
+
+        for (int second = 0; second < 5; second++) {
+            wrong.passASecond();
+            assertThat(wrong.ahead()).isEqualTo(ahead);
+        }
+    }
+
+    @Test
     void whoFollowsSeesItByTheLeadersRenewals() {
         lease.datesWritesBy(ticks);
         two.elector.attempt();

@@ -14,7 +14,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -38,16 +37,12 @@ public final class AccessReviews {
     public AccessReviews(KubernetesClient client, Clock clock, int tokensPerSecond) {
         this.client = client;
         this.tokens = new PerSecond(tokensPerSecond, clock);
-        this.callers = kept(clock);
-        this.rights = kept(clock);
+        this.callers = kept();
+        this.rights = kept();
     }
 
-    private static <Q, A> Cache<Q, A> kept(Clock clock) {
-        return Caffeine.newBuilder()
-                .maximumSize(MAX_CACHED)
-                .expireAfterWrite(KEPT)
-                .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
-                .build();
+    private static <Q, A> Cache<Q, A> kept() {
+        return Caffeine.newBuilder().maximumSize(MAX_CACHED).expireAfterWrite(KEPT).build();
     }
 
     /** Too many tokens were shown of which nothing is known yet. */

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.leader;
 
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.LeaseSettings;
 import io.gpusharing.kubernetes.Rounds;
 import java.time.Clock;
 import java.time.Duration;
@@ -32,6 +33,7 @@ public abstract class LeaderTask implements SmartLifecycle, Part {
     private boolean listening;
     private long term;
     private boolean working;
+    private Instant looked = Instant.EPOCH;
 
     /**
      * Work that each replica does for itself.
@@ -71,7 +73,10 @@ public abstract class LeaderTask implements SmartLifecycle, Part {
      */
     protected abstract @Nullable Instant work(Instant now);
 
-    /** Others have worked since we did: what we remember of our work is old. */
+    /**
+     * Others have worked since we did, or the clock was set back: what we remember of our work is
+     * old, or dated by what has not come yet.
+     */
     protected void takeOver() {}
 
     /** Others work from now on: what we show of our work is over. */
@@ -170,11 +175,14 @@ public abstract class LeaderTask implements SmartLifecycle, Part {
             return null;
         }
         working = true;
-        if (leadership.term() != term) {
+        Instant now = clock.instant();
+        boolean setBack = now.isBefore(looked.minus(LeaseSettings.SKEW));
+        looked = now;
+        if (leadership.term() != term || setBack) {
             term = leadership.term();
             takeOver();
         }
-        return work(clock.instant());
+        return work(now);
     }
 
     private @Nullable Instant workSafely() {

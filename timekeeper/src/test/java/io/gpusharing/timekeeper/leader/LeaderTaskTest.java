@@ -19,8 +19,9 @@ class LeaderTaskTest {
 
     private final Terms terms = new Terms();
     private final BlockingQueue<String> did = new LinkedBlockingQueue<>();
+    private final SteppingClock clock = new SteppingClock(TEN);
     private final LeaderTask task =
-            new LeaderTask("test", terms.leadership(), new SteppingClock(TEN)) {
+            new LeaderTask("test", terms.leadership(), clock) {
 
                 @Override
                 protected void takeOver() {
@@ -56,6 +57,21 @@ class LeaderTaskTest {
         Instant inAYear = TEN.plus(Duration.ofDays(365));
 
         assertThat(LeaderTask.isDue(inAYear.plusSeconds(60), inAYear, TEN)).isTrue();
+    }
+
+    @Test
+    void whatItRemembersIsOldOnceTheClockIsSetBack() throws InterruptedException {
+        clock.set(TEN.plus(Duration.ofHours(1)));
+        task.start();
+        terms.begin();
+        assertThat(next(null)).isEqualTo("takes over");
+        assertThat(next(null)).isEqualTo("works");
+
+        clock.set(TEN);
+        task.trigger();
+
+        assertThat(next("works")).isEqualTo("takes over");
+        assertThat(next(null)).isEqualTo("works");
     }
 
     /** The calls that differ from the ones before; a repeated call does not matter. */

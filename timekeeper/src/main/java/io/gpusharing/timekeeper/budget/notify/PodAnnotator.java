@@ -98,6 +98,7 @@ class PodAnnotator extends LeaderTask {
     protected void takeOver() {
         resting.clear();
         refusing.clear();
+        nextTurn = Instant.MIN;
     }
 
     @Override
