@@ -109,7 +109,11 @@ final class LiveCluster implements ClusterReader {
      */
     private Optional<List<Load>> loads(StreamedList<Pod> pods) {
         var loads = new ArrayList<Optional<Load>>();
+        long until = System.nanoTime() + patience.toNanos();
         pods.forEach(pod -> {
+            if (System.nanoTime() - until > 0) {
+                throw new KubernetesClientException("Its pods were not told within " + patience);
+            }
             if (!PodWatch.hasEnded(pod)) {
                 loads.add(unreadable.read(pod, this::load));
             }
