@@ -9,6 +9,7 @@ import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.budget.Budgets;
@@ -41,7 +42,6 @@ class BudgetNotifier extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(BudgetNotifier.class);
     private static final int MAX_PODS = 200;
-    private static final int UNPROCESSABLE = 422;
 
     private final Events events;
     private final Budgets budgets;
@@ -151,25 +151,29 @@ class BudgetNotifier extends LeaderTask {
                         .build());
         if (!what.kind().startsWith(BudgetNotification.USED)) {
             // Tenants do not look where Events of cluster-scoped objects land.
+            var closed = new HashSet<String>();
             runningPods(state)
                     .map(pod -> Events.pod(pod.namespace(), pod.name(), pod.uid().toString()))
-                    .forEach(pod -> tell(what, pod));
+                    .filter(pod -> !closed.contains(pod.getNamespace()))
+                    .filter(pod -> !isTold(what, pod))
+                    .forEach(pod -> closed.add(pod.getNamespace()));
         }
     }
 
-    /** A quota on Events, or whatever else a namespace has against it, stops no other. */
-    private void tell(BudgetNotification what, ObjectReference pod) {
+    /** A quota on Events, or whatever else a namespace has against them, stops no other. */
+    private boolean isTold(BudgetNotification what, ObjectReference pod) {
         try {
             write(what, pod);
+            return true;
         } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN && e.getCode() != UNPROCESSABLE) {
+            if (OutageLog.isOutage(e) || e.getCode() == HttpURLConnection.HTTP_UNAUTHORIZED) {
                 throw e;
             }
             log.atWarn()
                     .addKeyValue("namespace", pod.getNamespace())
-                    .addKeyValue("pod", pod.getName())
                     .addKeyValue("problem", e.getMessage())
-                    .log("cannot write an Event about a pod");
+                    .log("cannot write Events about pods");
+            return false;
         }
     }
 
