@@ -202,8 +202,10 @@ public final class AuditLog {
     private static boolean isForGood(JsonNode event) {
         return event.path("stage").asString("").equals("ResponseComplete")
                 && Query.of(event).values("dryRun").noneMatch("All"::equals)
-                && !event.at("/requestObject/dryRun").isArray()
-                && !event.at("/requestObject/deleteOptions/dryRun").isArray();
+                && !(event.path("verb").asString("").startsWith("delete")
+                        && event.at("/requestObject/dryRun").isArray())
+                && !(Removals.isEviction(event)
+                        && event.at("/requestObject/deleteOptions/dryRun").isArray());
     }
 
     private @Nullable JsonNode pod(String namespace, String name) {

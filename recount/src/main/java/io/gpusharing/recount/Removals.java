@@ -68,7 +68,7 @@ final class Removals {
             noteUnanswered(namespace, event, at);
         } else if (verb.equals("delete") && done && answer.isEmpty()) {
             noteUnanswered(namespace + "/" + name, event, at);
-        } else if (done && object.path("subresource").asString("").equals("eviction")) {
+        } else if (done && isEviction(event)) {
             JsonNode pod = pods.named(namespace, name);
             if (pod != null) {
                 note(event, pod, at);
@@ -100,13 +100,18 @@ final class Removals {
         return all;
     }
 
+    static boolean isEviction(JsonNode event) {
+        return event.at("/objectRef/subresource").asString("").equals("eviction");
+    }
+
     private static long grace(JsonNode event, JsonNode pod) {
         long own = pod.at("/spec/terminationGracePeriodSeconds").asLong(DEFAULT_GRACE);
         long inAddress =
                 Query.of(event)
                         .values("gracePeriodSeconds")
                         .findFirst()
-                        .filter(it -> it.matches("\\d{1,18}"))
+                        // Of an eviction the API server reads its object alone.
+                        .filter(it -> !isEviction(event) && it.matches("\\d{1,18}"))
                         .map(Long::valueOf)
                         .orElse(own);
         JsonNode request = event.path("requestObject");

@@ -144,7 +144,6 @@ class RemovalsTest {
         for (String real :
                 List.of(
                         "?gracePeriodSeconds=0&fieldManager=dryRun=All",
-                        "?gracePeriodSeconds=0&dryRun=",
                         "?grace%50eriodSeconds=0")) {
             assertThat(bill(allDeleted(real, "", 200, LISTED)).to())
                     .as(real)
