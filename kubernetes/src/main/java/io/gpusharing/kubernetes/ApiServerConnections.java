@@ -11,7 +11,7 @@ import java.time.Duration;
  */
 public final class ApiServerConnections extends VertxHttpClientFactory {
 
-    /** On a watch the API server speaks at least every minute. */
+    /** On most watches the API server speaks every minute; one that does not is begun anew. */
     private static final Duration SILENCE = Duration.ofMinutes(3);
 
     private final Duration silence;
@@ -24,7 +24,7 @@ public final class ApiServerConnections extends VertxHttpClientFactory {
     /**
      * For whoever has to know sooner.
      *
-     * @param silence whole seconds, one at least
+     * @param silence in whole seconds; a second where it is less
      */
     public ApiServerConnections(Duration silence) {
         this.silence = silence;
@@ -32,6 +32,6 @@ public final class ApiServerConnections extends VertxHttpClientFactory {
 
     @Override
     protected void additionalConfig(WebClientOptions options) {
-        options.setReadIdleTimeout(Math.toIntExact(silence.toSeconds()));
+        options.setReadIdleTimeout(Math.max(1, Math.toIntExact(silence.toSeconds())));
     }
 }

@@ -186,7 +186,7 @@ public final class StreamedList<T extends HasMetadata> {
         @Override
         public int read(byte[] bytes, int offset, int length) throws IOException {
             var waiting = new CompletableFuture<@Nullable Void>();
-            CompletableFuture<@Nullable Void> silence =
+            var _ =
                     waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
                             .whenComplete((_, tooLong) -> {
                                 if (tooLong != null) {
@@ -196,7 +196,7 @@ public final class StreamedList<T extends HasMetadata> {
             try {
                 return super.read(bytes, offset, length);
             } catch (IOException e) {
-                throw silence.isCompletedExceptionally()
+                throw waiting.isCompletedExceptionally()
                         ? new IOException("nothing came for %s".formatted(patience), e)
                         : e;
             } finally {
