@@ -15,12 +15,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** What our services ask the API server for since some moment, by its audit log. */
 final class AskedOfTheApiServer {
 
     private static final String OURS = "\"username\":\"system:serviceaccount:gpusharing-system:";
+    private static final Pattern TIMEOUT = Pattern.compile("[?&]timeoutSeconds=(\\d+)");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final TestCluster cluster;
@@ -40,21 +44,38 @@ final class AskedOfTheApiServer {
         }
     }
 
-    /** How often each watch ended, which is how often it began anew. */
-    Map<String, Long> watchesThatEnded() {
-        return counts("watch");
+    /**
+     * How often each watch ended before the time that it asked for, which is how often it began
+     * anew. A client of client-go asks for five to ten minutes.
+     */
+    Map<String, Long> watchesCutShort() {
+        return counts("watch", request -> !lastedAsLongAsAsked(request));
     }
 
     /** How often each list was asked for; pages of one are one. */
     Map<String, Long> lists() {
-        return counts("list");
+        return counts("list", request -> true);
     }
 
     long seconds() {
         return Math.max(1, Duration.between(since, Instant.now()).toSeconds());
     }
 
-    private Map<String, Long> counts(String verb) {
+    private static boolean lastedAsLongAsAsked(JsonNode request) {
+        Matcher asked = TIMEOUT.matcher(request.path("requestURI").asText());
+        return asked.find()
+                && Duration.between(
+                                        at(request, "requestReceivedTimestamp"),
+                                        at(request, "stageTimestamp"))
+                                .toSeconds()
+                        >= Long.parseLong(asked.group(1));
+    }
+
+    private static Instant at(JsonNode request, String field) {
+        return Instant.parse(request.path(field).asText());
+    }
+
+    private Map<String, Long> counts(String verb, Predicate<JsonNode> counted) {
         String wanted = "\"verb\":\"%s\"".formatted(verb);
         try (var log = FileChannel.open(cluster.auditLog()).position(begin);
                 var lines =
@@ -65,6 +86,7 @@ final class AskedOfTheApiServer {
                     .filter(line -> line.contains(wanted) && line.contains(OURS))
                     .map(AskedOfTheApiServer::parsed)
                     .filter(it -> !it.path("requestURI").asText().contains("continue="))
+                    .filter(counted)
                     .collect(
                             Collectors.groupingBy(
                                     AskedOfTheApiServer::what,
