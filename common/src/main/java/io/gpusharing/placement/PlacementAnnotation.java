@@ -24,12 +24,16 @@ public record PlacementAnnotation(String podUid, Map<String, Set<String>> gpus) 
     /** Its key. */
     public static final String KEY = Names.PREFIX + "placement";
 
-    /**
-     * Room for it beside a pod's other annotations. The API server does not check how long those
-     * are that come with a binding; where all together are too long it refuses every later write of
-     * the pod, that of its status by its node too.
-     */
+    /** How long it may be; longer ones are not written. */
     public static final int MOST_BYTES = 8 * 1024;
+
+    /**
+     * Room beside a pod's other annotations for it, and for those by which other providers read the
+     * same, with an index in the place of each UUID. The API server does not check how long
+     * annotations are that come with a binding; where all together are too long it refuses every
+     * later write of the pod, that of its status by its node too.
+     */
+    public static final int ROOM = 2 * MOST_BYTES;
 
     /** Letters of a pod's UID; a GPU's has {@code GPU-} before as many. */
     private static final int UID = 36;
@@ -37,10 +41,20 @@ public record PlacementAnnotation(String podUid, Map<String, Set<String>> gpus) 
     /** How long it is of a pod, wherever that is placed. */
     public static long bytes(List<ContainerAsk> asks) {
         return UID
-                + asks.stream()
-                        .mapToLong(ask ->
-                                ask.container().length() + 2L + ask.ask().count() * (UID + 5L) - 1)
-                        .sum();
+                + asks.stream().mapToLong(ask -> bytes(ask.container(), ask.ask().count())).sum();
+    }
+
+    /**
+     * How long it is at least of a pod in which these containers have GPUs: one each.
+     *
+     * @param containers their names
+     */
+    public static long leastBytes(List<String> containers) {
+        return UID + containers.stream().mapToLong(name -> bytes(name, 1)).sum();
+    }
+
+    private static long bytes(String container, long gpus) {
+        return container.length() + 2L + gpus * (UID + 5L) - 1;
     }
 
     /** Reads the annotation; empty if it is not one. */

@@ -48,18 +48,21 @@ public final class GpuPodReader {
         return gpuPod(pod, request, sharing.of(pod, asks.of(request)));
     }
 
-    /** Why a pod can be placed nowhere whatever is free, in words; empty if it may be. */
-    public Optional<String> unplaceable(Pod pod) {
+    /**
+     * Why a pod can be placed nowhere whatever is free, in words; empty if it may be.
+     *
+     * @param asks what it asks for
+     */
+    public static Optional<String> unplaceable(Pod pod, List<ContainerAsk> asks) {
+        if (PlacementAnnotation.bytes(asks) > PlacementAnnotation.MOST_BYTES) {
+            return Optional.of(
+                    "it has %d containers with GPUs, and on which they are is more than the %d bytes that are written: spread them over several pods"
+                            .formatted(asks.size(), PlacementAnnotation.MOST_BYTES));
+        }
         long annotations =
                 AnnotationBytes.of(
                         requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of()));
-        long tooMuch = annotations + PlacementAnnotation.MOST_BYTES - AnnotationBytes.MOST;
-        List<ContainerAsk> own = asks.of(request(pod));
-        if (PlacementAnnotation.bytes(own) > PlacementAnnotation.MOST_BYTES) {
-            return Optional.of(
-                    "it has %d containers with GPUs, and on which they are is more than the %d bytes that are written: spread them over several pods"
-                            .formatted(own.size(), PlacementAnnotation.MOST_BYTES));
-        }
+        long tooMuch = annotations + PlacementAnnotation.ROOM - AnnotationBytes.MOST;
         return tooMuch <= 0
                 ? Optional.empty()
                 : Optional.of(

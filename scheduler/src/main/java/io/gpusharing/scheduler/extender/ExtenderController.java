@@ -92,7 +92,7 @@ class ExtenderController {
         if (!schedulerName.follows(question.pod())) {
             return FilterAnswer.failed(schedulerName.whyNot());
         }
-        Optional<String> unplaceable = reader.unplaceable(question.pod());
+        Optional<String> unplaceable = GpuPodReader.unplaceable(question.pod(), pod.asks());
         if (unplaceable.isPresent()) {
             return FilterAnswer.failed(unplaceable.get());
         }

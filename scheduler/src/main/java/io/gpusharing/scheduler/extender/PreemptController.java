@@ -72,7 +72,7 @@ class PreemptController {
         // Nobody goes for a pod that filter would refuse, nor for a scheduler that does not lead.
         if (!cluster.isKnown()
                 || !schedulerName.follows(question.pod())
-                || gpuReader.unplaceable(question.pod()).isPresent()
+                || GpuPodReader.unplaceable(question.pod(), pod.asks()).isPresent()
                 // Last, for it may ask the API server.
                 || lease.whyNot().isPresent()) {
             return PreemptAnswer.NOBODY;

@@ -9,6 +9,7 @@ import io.gpusharing.placement.Sharing;
 import io.gpusharing.placement.Sharing.Across;
 import io.gpusharing.placement.Strategy;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -90,9 +91,13 @@ class GpuPodReaderTest {
         var reader =
                 new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, new PodSharing(null));
 
-        assertThat(reader.unplaceable(podOf(60))).isEmpty();
-        assertThat(reader.unplaceable(podOf(80)))
+        assertThat(unplaceable(reader, podOf(60))).isEmpty();
+        assertThat(unplaceable(reader, podOf(80)))
                 .hasValueSatisfying(why -> assertThat(why).contains("80 containers with GPUs"));
+    }
+
+    private static Optional<String> unplaceable(GpuPodReader reader, Pod pod) {
+        return GpuPodReader.unplaceable(pod, reader.waiting(pod).asks());
     }
 
     /** Of so many containers with the longest names, each with a hundredth of a GPU. */

@@ -236,12 +236,12 @@ class ExtenderControllerTest {
     void whoseAnnotationsLeaveNoRoomForAPlacementIsNotPlaced() throws Exception {
         share("gpu-node-1", 1);
         String question = recorded("filter-1.36.3.json");
-        String tooLong = question.replace("\"vision\"", "\"%s\"".formatted("ä".repeat(127_000)));
-        String fits = question.replace("\"vision\"", "\"%s\"".formatted("ä".repeat(126_000)));
+        String tooLong = question.replace("\"vision\"", "\"%s\"".formatted("ä".repeat(123_000)));
+        String fits = question.replace("\"vision\"", "\"%s\"".formatted("ä".repeat(122_000)));
 
         assertThat(ask("/filter", tooLong).path("Error").asString())
                 .isEqualTo(
-                        "its annotations have 254004 bytes, which leaves no room for gpusharing.io/placement: shorten them by 52");
+                        "its annotations have 246004 bytes, which leaves no room for gpusharing.io/placement: shorten them by 244");
         assertThat(ask("/filter", fits).path("NodeNames")).hasSize(1);
     }
 

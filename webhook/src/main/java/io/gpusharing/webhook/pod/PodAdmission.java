@@ -36,6 +36,7 @@ import io.gpusharing.webhook.review.Review;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -165,7 +166,10 @@ public final class PodAdmission {
         if (!ours) {
             RequestAnnotations.warnOfNoEffect(pod, findings);
         }
-        checkSize(pod, stamp, ceilings, ours ? PlacementAnnotation.MOST_BYTES : 0, findings);
+        if (ours) {
+            checkPlacement(request.asking(grammars::reads), findings);
+        }
+        checkSize(pod, stamp, ceilings, ours ? PlacementAnnotation.ROOM : 0, findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
@@ -207,6 +211,20 @@ public final class PodAdmission {
                 .flatMap(PodRequest::ofStamp)
                 .map(grammar::annotations)
                 .orElse(Map.of());
+    }
+
+    /**
+     * Our scheduler would place it nowhere, and reclaim would make room for it in vain.
+     *
+     * @param containers those with GPUs
+     */
+    private static void checkPlacement(List<String> containers, Findings findings) {
+        if (PlacementAnnotation.leastBytes(containers) > PlacementAnnotation.MOST_BYTES) {
+            findings.refuse(
+                    "TOO_MANY_CONTAINERS",
+                    "%d containers ask for GPUs, and on which they are would be longer than the %d bytes that are written: spread them over several pods"
+                            .formatted(containers.size(), PlacementAnnotation.MOST_BYTES));
+        }
     }
 
     /**

@@ -94,6 +94,25 @@ class PlacementTest {
         assertThat(answer.audit("rules")).isEqualTo("ANNOTATIONS_TOO_LONG");
     }
 
+    @Test
+    void aPodWhosePlacementWouldBeTooLongIsRefusedBeforeRoomIsMadeForIt() {
+        ObjectNode pod = half("default-scheduler");
+        ArrayNode containers = (ArrayNode) pod.at("/spec/containers");
+        while (containers.size() < 180) {
+            ObjectNode another = (ObjectNode) containers.get(0).deepCopy();
+            containers.add(another.put("name", "c" + (containers.size() + 1)));
+        }
+
+        Answered answer = sharing.create(pod);
+
+        assertThat(new Installation().create(pod).allowed()).isTrue();
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message())
+                .contains("180 containers ask for GPUs", "spread them over several pods");
+        containers.remove(179);
+        assertThat(sharing.create(pod).allowed()).isTrue();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"BestFit", "Spread"})
     void whoCreatesAPodMayChooseHowItIsPlaced(String strategy) {
