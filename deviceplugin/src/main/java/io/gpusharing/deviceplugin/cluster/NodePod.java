@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param ended whether it has succeeded or failed, so that none of its containers will run again
  * @param deletion when and how it is to end, and none of its containers starts any more; null while
  *     nobody has deleted it
- * @param request what its containers ask for of extended resources
+ * @param request what its containers ask for of extended resources; without those that ask for none
  * @param annotations those of ours
- * @param running the IDs of the containers of all kinds that run, by name
+ * @param running the IDs of those containers that run, by name
  * @param ipc what its containers share of interprocess communication
  */
 public record NodePod(

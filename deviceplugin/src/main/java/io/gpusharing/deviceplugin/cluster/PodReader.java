@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,13 +116,14 @@ final class PodReader {
             return null;
         }
         boolean ended = phase.equals("Succeeded") || phase.equals("Failed");
-        // Whoever names a node that does not take the pod may leave hundreds there, of thousands
-        // of containers each.
-        var containers = new ArrayList<ContainerRequest>();
-        if (!ended) {
-            containers.addAll(apps);
-            containers.addAll(inits);
-        }
+        // A pod may have thousands of containers, and who names a node that does not take it may
+        // leave hundreds of such pods there: those without a device are not remembered.
+        List<ContainerRequest> containers =
+                Stream.of(apps, inits).flatMap(List::stream).filter(PodReader::hasDevices).toList();
+        Set<String> names =
+                containers.stream().map(ContainerRequest::name).collect(Collectors.toSet());
+        running.keySet().retainAll(names);
+        ownSharedMemory.retainAll(names);
         return new NodePod(
                 uid,
                 namespace,
@@ -128,12 +131,16 @@ final class PodReader {
                 isStatic,
                 ended,
                 deletionTimestamp == null ? null : new Deletion(deletionTimestamp, graceSeconds),
-                new PodRequest(containers),
+                new PodRequest(ended ? List.of() : containers),
                 ended ? Map.of() : annotations,
                 running,
                 hostIpc || !ownSharedMemory.isEmpty()
                         ? new Ipc(hostIpc, ownSharedMemory)
                         : Ipc.USUAL);
+    }
+
+    private static boolean hasDevices(ContainerRequest container) {
+        return !container.limits().isEmpty() || !container.requests().isEmpty();
     }
 
     private void member(String member, JsonReader json) throws IOException {
