@@ -118,7 +118,7 @@ public final class LeaderElector implements AutoCloseable {
             } else {
                 rounds.succeeded();
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (e instanceof KubernetesClientException refusal
                     && refusal.getCode() == HTTP_CONFLICT) {
                 log.debug("another one was faster");

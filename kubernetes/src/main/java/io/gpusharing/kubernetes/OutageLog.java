@@ -38,7 +38,7 @@ public final class OutageLog {
     }
 
     /** An attempt failed. */
-    public void failed(RuntimeException problem) {
+    public void failed(Throwable problem) {
         boolean expected = isOutage(problem);
         String now = expected ? "outage" : problem.getClass().getName();
         if (now.equals(kind)) {

@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 
 /**
- * How the rounds of one part of a service go. What a round throws ends neither the part nor its
- * thread: it is logged once, counted, and followed by a pause. Two in a row that have thrown are no
- * accident: then the part is failing.
+ * How the rounds of one part of a service go. What a round throws, be it an {@code Error}, ends
+ * neither the part nor its thread: it is logged once, counted, and followed by a pause. Two in a
+ * row that have thrown are no accident: then the part is failing.
  *
  * <p>The thread that runs the rounds says how they went; any thread may ask.
  */
@@ -66,7 +66,7 @@ public final class Rounds {
             round.run();
             succeeded();
             next = Instant.MIN;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             next = clock.instant().plus(failed(e));
         }
     }
@@ -85,7 +85,7 @@ public final class Rounds {
      *     is always the same: they come back by themselves, and are to be missed no longer. Any
      *     other problem will most likely be there again, so that each wait is twice the one before.
      */
-    public Duration failed(RuntimeException problem) {
+    public Duration failed(Throwable problem) {
         outageLog.failed(problem);
         failures.incrementAndGet();
         int times = inARow.incrementAndGet();

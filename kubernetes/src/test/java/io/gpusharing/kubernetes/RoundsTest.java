@@ -110,6 +110,16 @@ class RoundsTest {
     }
 
     @Test
+    void anErrorEndsTheRoundAndNotTheTimer() {
+        rounds.run(() -> {
+            throw new AssertionError("a class that does not load, a stack that is too deep");
+        });
+
+        assertThat(rounds.failures()).isEqualTo(1);
+        assertThat(rounds.pausing()).isTrue();
+    }
+
+    @Test
     void aClockThatIsSetBackEndsThePause() {
         failWithATimerOfOneSecond(2);
 

@@ -118,7 +118,7 @@ final class PodWatch implements AutoCloseable {
                                 new IllegalStateException(
                                         "All pods are listed again and again: no watch of them lasts"));
                     }
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     if (Thread.currentThread().isInterrupted()) {
                         // Closed: another watch has begun, and says how that goes.
                         return;
@@ -229,7 +229,7 @@ final class PodWatch implements AutoCloseable {
                     }
                 }
                 handled = position;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 stop(new End("a pod's event cannot be handled: " + e.getMessage(), handled));
             }
         }

@@ -190,7 +190,7 @@ public abstract class LeaderTask implements SmartLifecycle, Part {
             Instant next = workIfWeLead();
             rounds.succeeded();
             return next;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return clock.instant().plus(rounds.failed(e));
         }
     }

@@ -225,7 +225,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
                 round.follow(batch);
                 rounds.succeeded();
                 return;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 Thread.sleep(rounds.failed(e));
             }
         }
@@ -249,7 +249,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
                 oldest = null;
                 stuckSince = null;
                 return;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 // Whatever went wrong, the rows are right and the batch is still here.
                 round.forget();
                 Duration pause = rounds.failed(e);

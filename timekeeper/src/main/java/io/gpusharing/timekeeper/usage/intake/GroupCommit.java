@@ -132,7 +132,7 @@ final class GroupCommit implements AutoCloseable {
         } catch (DataAccessException | TransactionException e) {
             failed(e);
             batch.forEach(it -> it.answer().complete(new Unavailable("the database is away")));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.atError().setCause(e).log("usage reports could not be written");
             batch.forEach(it -> it.answer().complete(new Unavailable("the timekeeper failed")));
         }
