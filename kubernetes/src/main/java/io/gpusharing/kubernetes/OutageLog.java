@@ -2,6 +2,7 @@ package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
@@ -20,6 +21,8 @@ import org.slf4j.Logger;
  * <p>Belongs to the thread that tries.
  */
 public final class OutageLog {
+
+    private static final int TOO_MANY_REQUESTS = 429;
 
     private final Logger log;
     private final String part;
@@ -67,7 +70,25 @@ public final class OutageLog {
      * off, and nothing is wrong with what we asked.
      */
     public static boolean isOutage(Throwable problem) {
-        return causes(problem).anyMatch(OutageLog::saysSo);
+        return !(problem instanceof Error) && causes(problem).anyMatch(OutageLog::saysSo);
+    }
+
+    /**
+     * Whether the API server would take no other request either: it is away or overloaded, or does
+     * not know us. Of one object that it does not take, or because of which a webhook of others
+     * fails, it says 500 or another code.
+     */
+    public static boolean isOutageForAll(KubernetesClientException problem) {
+        return switch (problem.getCode()) {
+            case 0,
+                    HttpURLConnection.HTTP_UNAUTHORIZED,
+                    TOO_MANY_REQUESTS,
+                    HttpURLConnection.HTTP_BAD_GATEWAY,
+                    HttpURLConnection.HTTP_UNAVAILABLE,
+                    HttpURLConnection.HTTP_GATEWAY_TIMEOUT ->
+                    true;
+            default -> false;
+        };
     }
 
     private static boolean saysSo(Throwable problem) {

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -16,8 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
@@ -27,8 +26,6 @@ final class LiveCluster implements ClusterReader {
 
     /** Three requests, begun half a second after we were asked at the latest. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
-
-    private static final Logger log = LoggerFactory.getLogger(LiveCluster.class);
 
     private static final String NODE = "spec.nodeName";
 
@@ -71,21 +68,8 @@ final class LiveCluster implements ClusterReader {
         return budgets.now();
     }
 
-    /** One that is not told in time is none, lest its pods decide for all nodes. */
     @Override
     public Optional<NodePods> read(String name) {
-        try {
-            return told(name);
-        } catch (KubernetesClientException e) {
-            log.atWarn()
-                    .addKeyValue("node", name)
-                    .addKeyValue("reason", e.getMessage())
-                    .log("a node cannot be read, and nobody is preempted there");
-            return Optional.empty();
-        }
-    }
-
-    private Optional<NodePods> told(String name) {
         Node node = client.nodes().withName(name).get();
         if (node == null || node.getStatus() == null) {
             return Optional.empty();
@@ -114,7 +98,7 @@ final class LiveCluster implements ClusterReader {
             if (System.nanoTime() - until > 0) {
                 throw new KubernetesClientException("Its pods were not told within " + patience);
             }
-            if (!PodWatch.hasEnded(pod)) {
+            if (!PodPhase.hasEnded(pod)) {
                 loads.add(unreadable.read(pod, this::load));
             }
         });

@@ -6,6 +6,7 @@ import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerLease;
 import io.gpusharing.scheduler.cluster.SchedulerName;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemptions;
@@ -36,6 +37,7 @@ class PreemptController {
     private final UnreadableObjects unreadable;
     private final RunningPodReader reader;
     private final Preemptions preemptions;
+    private final ClusterGpus gpus;
     private final RoomMaking reservations;
 
     PreemptController(
@@ -46,6 +48,7 @@ class PreemptController {
             UnreadableObjects unreadable,
             RunningPodReader reader,
             Preemptions preemptions,
+            ClusterGpus gpus,
             RoomMaking reservations) {
         this.cluster = cluster;
         this.lease = lease;
@@ -54,6 +57,7 @@ class PreemptController {
         this.unreadable = unreadable;
         this.reader = reader;
         this.preemptions = preemptions;
+        this.gpus = gpus;
         this.reservations = reservations;
     }
 
@@ -79,11 +83,16 @@ class PreemptController {
         }
         var candidates = new HashMap<String, Set<String>>();
         nodes.forEach((node, victims) -> candidates.put(node, victims.uids()));
-        return unreadable
-                .read(question.pod(), it -> reader.preemptor(it, pod.asks()))
-                .flatMap(preemptor -> preemptions.choose(preemptor, candidates))
-                .map(chosen -> answer(pod, chosen))
-                .orElse(PreemptAnswer.NOBODY);
+        try {
+            return unreadable
+                    .read(question.pod(), it -> reader.preemptor(it, pod.asks()))
+                    .flatMap(preemptor -> preemptions.choose(preemptor, candidates))
+                    .map(chosen -> answer(pod, chosen))
+                    .orElse(PreemptAnswer.NOBODY);
+        } catch (RuntimeException e) {
+            gpus.unanswered(pod);
+            throw e;
+        }
     }
 
     private PreemptAnswer answer(GpuPod pod, Preemption chosen) {

@@ -209,7 +209,8 @@ public final class ClusterGpus {
 
     /**
      * Whether room is kept for a pod that it will have as soon as those are gone of whom the
-     * cluster is already rid, or will be: nobody else has to go for it.
+     * cluster is already rid, or will be: nobody else has to go for it. Until one of them is seen
+     * to go nothing says that whoever wanted to end them has heard of it.
      */
     public synchronized boolean awaitsRoom(String podUid, Instant now) {
         expire(now);
@@ -462,9 +463,15 @@ public final class ClusterGpus {
         return held;
     }
 
+    /** Nobody could say who is to go for a pod: it is to be tried again soon. */
+    public synchronized void unanswered(GpuPod pod) {
+        refused.unanswered(pod);
+    }
+
     /**
      * Pods that were refused for want of room, and for which there is room by now: so many at most,
-     * and only of the next few kinds of pods.
+     * and only of the next few kinds of pods; and before them those for which nobody could say
+     * whether there is.
      */
     public synchronized List<GpuPod> wakeable(int most, Instant now) {
         expire(now);

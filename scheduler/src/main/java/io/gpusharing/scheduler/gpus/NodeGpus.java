@@ -329,9 +329,12 @@ final class NodeGpus {
         return known;
     }
 
-    /** See {@link NodeOccupancy#willHave}. */
+    /** See {@link NodeOccupancy#willHave}; false while its victims are there and none goes. */
     boolean willHave(KeptRoom room) {
-        return node != null && view(node).occupancy().willHave(room);
+        List<String> there = room.victims().stream().filter(bound::containsKey).toList();
+        return node != null
+                && (there.isEmpty() || there.stream().anyMatch(leaving::containsKey))
+                && view(node).occupancy().willHave(room);
     }
 
     /**

@@ -21,6 +21,9 @@ final class RefusedPods {
 
     private final SequencedMap<String, GpuPod> pods = new LinkedHashMap<>();
 
+    /** Those for which it could not be said who is to go. */
+    private final SequencedMap<String, GpuPod> unanswered = new LinkedHashMap<>();
+
     /** How much had changed when nobody had room. */
     private long known = -1;
 
@@ -42,19 +45,25 @@ final class RefusedPods {
         pods.put(pod.uid(), pod);
     }
 
+    void unanswered(GpuPod pod) {
+        remove(pod.uid());
+        unanswered.put(pod.uid(), pod);
+    }
+
     void remove(String podUid) {
         pods.remove(podUid);
+        unanswered.remove(podUid);
         without.remove(podUid);
     }
 
     int size() {
-        return pods.size();
+        return pods.size() + unanswered.size();
     }
 
     /**
-     * Those for which there is room by now. It looks at a few kinds of pods, and at the next ones
-     * when it is asked again: whoever makes thousands that fit nowhere must not keep others
-     * waiting.
+     * Those for which nobody could answer, and those for which there is room by now. It looks at a
+     * few kinds of pods, and at the next ones when it is asked again: whoever makes thousands that
+     * fit nowhere must not keep others waiting.
      *
      * @param most so many kinds and so many pods at most
      * @param changes how often there may have come to be more room
@@ -67,15 +76,15 @@ final class RefusedPods {
             UnaryOperator<GpuPod> beside,
             Predicate<GpuPod> kept,
             Predicate<GpuPod> hasRoom) {
+        var found = new ArrayList<>(unanswered.values().stream().limit(most).toList());
         if (known == changes) {
-            return List.of();
+            return found;
         }
         if (looking != changes) {
             looking = changes;
             without.clear();
         }
         var kinds = new HashMap<Kind, Boolean>();
-        var found = new ArrayList<GpuPod>();
         for (GpuPod pod : List.copyOf(pods.values())) {
             if (found.size() == most) {
                 return found;

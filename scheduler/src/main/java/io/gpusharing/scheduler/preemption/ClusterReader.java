@@ -6,7 +6,11 @@ import java.util.Optional;
 /** What is not remembered of the cluster. */
 public interface ClusterReader {
 
-    /** A node and all pods on it, at this moment; empty if it is gone, or any cannot be read. */
+    /**
+     * A node and all pods on it, at this moment; empty if it is gone, or any cannot be read.
+     *
+     * @throws RuntimeException if the API server does not tell in time
+     */
     Optional<NodePods> read(String node);
 
     /** All PodDisruptionBudgets. */

@@ -45,6 +45,7 @@ public final class Preemptions {
      * @param candidates nodes where kube-scheduler would evict somebody, with the UIDs of whom
      * @return empty if nobody is to be evicted: it would not help, or the pod fits as soon as those
      *     have ended that are being deleted, or those that went for it are gone for good
+     * @throws RuntimeException if it is not known, since the API server does not tell in time
      */
     public Optional<Preemption> choose(Preemptor preemptor, Map<String, Set<String>> candidates) {
         if (!preemptor.preempts()) {
@@ -79,6 +80,7 @@ public final class Preemptions {
         byGpus.sort(Preemption.BEST_FIRST);
 
         var found = new ArrayList<Preemption>();
+        RuntimeException untold = null;
         int read = 0;
         for (Preemption atLeast : byGpus) {
             if (found.size() == ENOUGH
@@ -91,10 +93,18 @@ public final class Preemptions {
             HeldGpus itsGpus = requireNonNull(held.get(node));
             Set<String> expendable = uids(running.on(node));
             expendable.addAll(candidates.getOrDefault(node, Set.of()));
-            cluster.read(node)
-                    .map(pods -> filter.filter(node, itsGpus, pods, expendable))
-                    .flatMap(state -> NodeSearch.search(preemptor, budgets, state))
-                    .ifPresent(found::add);
+            try {
+                cluster.read(node)
+                        .map(pods -> filter.filter(node, itsGpus, pods, expendable))
+                        .flatMap(state -> NodeSearch.search(preemptor, budgets, state))
+                        .ifPresent(found::add);
+            } catch (RuntimeException e) {
+                // The pods of one node do not decide for all.
+                untold = e;
+            }
+        }
+        if (found.isEmpty() && untold != null) {
+            throw untold;
         }
         return found.stream().min(Preemption.BEST_FIRST).filter(it -> !it.victims().isEmpty());
     }

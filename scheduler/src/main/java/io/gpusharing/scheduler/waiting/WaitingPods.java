@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
@@ -38,8 +39,6 @@ class WaitingPods {
     private static final int ROUNDS = 5;
 
     private static final int NOT_FOUND = 404;
-    private static final int TOO_MANY_REQUESTS = 429;
-    private static final int SERVER_ERROR = 500;
 
     private final KubernetesClient client;
     private final ClusterGpus gpus;
@@ -79,7 +78,7 @@ class WaitingPods {
                                 pod,
                                 "False",
                                 "RoomFound",
-                                "There was no room for it, and there is by now; it is being scheduled again");
+                                "There may be room for it now; it is being scheduled again");
                 if (written == Written.NotNow) {
                     return;
                 }
@@ -129,17 +128,11 @@ class WaitingPods {
                         .addKeyValue("condition", reason)
                         .addKeyValue("reason", e.getMessage())
                         .log("cannot write a condition of a pod; trying again");
-                return isAway(e) ? Written.NotNow : Written.Never;
+                return OutageLog.isOutageForAll(e) ? Written.NotNow : Written.Never;
             }
             gpus.forget(pod.uid());
         }
         return Written.Yes;
-    }
-
-    /** Of a pod that etcd does not take because it is too large the API server says 500. */
-    private static boolean isAway(KubernetesClientException problem) {
-        int code = problem.getCode();
-        return code == 0 || code == TOO_MANY_REQUESTS || code > SERVER_ERROR;
     }
 
     private void patch(GpuPod pod, String status, String reason, String message) {

@@ -86,6 +86,7 @@ class PreemptControllerTest implements ClusterReader {
                                     new RunningPodReader(""),
                                     new Preemptions(
                                             gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),
+                                    gpus,
                                     this::keep))
                     .build();
 
@@ -256,8 +257,11 @@ class PreemptControllerTest implements ClusterReader {
         assertThat(ask(recorded().replace("\"60\"", "\"sixty\""))).isEqualTo(NOBODY);
         assertThat(ask("{")).isEqualTo(NOBODY);
 
+        assertThat(gpus.wakeable(10, NOON)).isEmpty();
+
         away = true;
         assertThat(ask(recorded())).isEqualTo(NOBODY);
+        assertThat(gpus.wakeable(10, NOON)).as("is tried again soon").hasSize(1);
     }
 
     @Test

@@ -224,6 +224,15 @@ class KeptRoomTest {
         assertThat(gpus.awaitsRoom("other", NOON)).isFalse();
     }
 
+    /** Finding: room was written down, the answer came too late, and nobody was asked to go. */
+    @Test
+    void aPodDoesNotAwaitRoomWhoseVictimNobodyEnds() {
+        gpus.forget("victim");
+        gpus.bind(on(pod("victim", 60, 0), null), NODE);
+
+        assertThat(gpus.awaitsRoom(waiter.uid(), NOON)).isFalse();
+    }
+
     @Test
     void aPodDoesNotAwaitRoomThatItWillNotGet() {
         gpus.bind(on(pod("higher", 60, 101), null), NODE);
