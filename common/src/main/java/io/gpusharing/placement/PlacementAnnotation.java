@@ -41,20 +41,10 @@ public record PlacementAnnotation(String podUid, Map<String, Set<String>> gpus) 
     /** How long it is of a pod, wherever that is placed. */
     public static long bytes(List<ContainerAsk> asks) {
         return UID
-                + asks.stream().mapToLong(ask -> bytes(ask.container(), ask.ask().count())).sum();
-    }
-
-    /**
-     * How long it is at least of a pod in which these containers have GPUs: one each.
-     *
-     * @param containers their names
-     */
-    public static long leastBytes(List<String> containers) {
-        return UID + containers.stream().mapToLong(name -> bytes(name, 1)).sum();
-    }
-
-    private static long bytes(String container, long gpus) {
-        return container.length() + 2L + gpus * (UID + 5L) - 1;
+                + asks.stream()
+                        .mapToLong(ask ->
+                                ask.container().length() + 2L + ask.ask().count() * (UID + 5L) - 1)
+                        .sum();
     }
 
     /** Reads the annotation; empty if it is not one. */

@@ -25,23 +25,11 @@ public record PodRequest(List<ContainerRequest> containers) {
     /** Whether any container names such a resource with an amount other than zero. */
     public boolean asksFor(Predicate<String> resource) {
         for (ContainerRequest container : containers) {
-            if (asks(container, resource)) {
+            if (asks(container.limits(), resource) || asks(container.requests(), resource)) {
                 return true;
             }
         }
         return false;
-    }
-
-    /** The names of the containers that name such a resource with an amount other than zero. */
-    public List<String> asking(Predicate<String> resource) {
-        return containers.stream()
-                .filter(container -> asks(container, resource))
-                .map(ContainerRequest::name)
-                .toList();
-    }
-
-    private static boolean asks(ContainerRequest container, Predicate<String> resource) {
-        return asks(container.limits(), resource) || asks(container.requests(), resource);
     }
 
     /**

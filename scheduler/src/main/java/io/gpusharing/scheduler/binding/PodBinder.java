@@ -84,11 +84,11 @@ class PodBinder implements Binder {
             String namespace, String name, String uid, String node, Placement placement) {
         Map<String, String> annotations = placement.annotations(uid);
         long bytes = AnnotationBytes.of(annotations);
-        if (bytes > PlacementAnnotation.MOST_BYTES) {
+        if (bytes > PlacementAnnotation.ROOM) {
             gpus.cancel(uid);
             return Optional.of(
                     "its placement would have %d bytes, %d at most are written: it has too many containers with GPUs"
-                            .formatted(bytes, PlacementAnnotation.MOST_BYTES));
+                            .formatted(bytes, PlacementAnnotation.ROOM));
         }
         return write(namespace, name, uid, node, annotations);
     }

@@ -7,6 +7,7 @@ import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.placement.PlacementAnnotation;
 import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
@@ -14,6 +15,7 @@ import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.testing.FakeApiServer;
@@ -26,6 +28,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +97,51 @@ class PodBinderTest {
 
         assertThat(sent).contains("\"gpusharing.io/placement\":\"first;cuda=GPU-0\"");
         assertThat(fits(pod("second"))).isFalse();
+    }
+
+    /** Finding: filter took pods that were refused here for ever, and others went for them. */
+    @Test
+    void thePlacementThatIsAsLongAsMayBeIsWrittenBesideWhatOthersRead() {
+        String gpu = "GPU-0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10";
+        String uid = gpu.substring(4);
+        List<String> names = IntStream.range(0, 77).mapToObj("%063d"::formatted).toList();
+        List<ContainerAsk> asks =
+                names.stream()
+                        .map(it ->
+                                new ContainerAsk(
+                                        it, Kind.App, new GpuAsk(1, 1, 1, false), Set.of()))
+                        .toList();
+        var pod =
+                new GpuPod(
+                        uid,
+                        "team-a",
+                        "long",
+                        asks,
+                        names,
+                        Dialect.Vcuda,
+                        0,
+                        null,
+                        Strategy.BestFit,
+                        null);
+        gpus.describe(
+                new SharedNode(
+                        "a",
+                        List.of(new Gpu(gpu, 100, 16_384)),
+                        List.of(),
+                        Map.of(),
+                        Map.of(gpu, 7),
+                        "",
+                        false,
+                        Set.of()));
+        assertThat(PlacementAnnotation.bytes(asks))
+                .isBetween(
+                        PlacementAnnotation.MOST_BYTES - 105L,
+                        (long) PlacementAnnotation.MOST_BYTES);
+        assertThat(fits(pod)).isTrue();
+
+        assertThat(binder.bind("team-a", "long", uid, "a")).isEmpty();
+
+        assertThat(sent).contains("predicate-gpu-idx-76", gpu);
     }
 
     @Test

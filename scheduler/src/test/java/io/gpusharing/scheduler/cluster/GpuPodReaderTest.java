@@ -91,9 +91,9 @@ class GpuPodReaderTest {
         var reader =
                 new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, new PodSharing(null));
 
-        assertThat(unplaceable(reader, podOf(60))).isEmpty();
-        assertThat(unplaceable(reader, podOf(80)))
-                .hasValueSatisfying(why -> assertThat(why).contains("80 containers with GPUs"));
+        assertThat(unplaceable(reader, podOf(77))).isEmpty();
+        assertThat(unplaceable(reader, podOf(78)))
+                .hasValueSatisfying(why -> assertThat(why).contains("78 containers with GPUs"));
     }
 
     private static Optional<String> unplaceable(GpuPodReader reader, Pod pod) {

@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.admission;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.ClusterWatch;
 import io.gpusharing.webhook.cluster.PlacementProperties;
@@ -44,6 +45,7 @@ class AdmissionConfiguration {
     @Bean
     Admission admission(
             RequestGrammars grammars,
+            ProviderAsk asks,
             PolicyProperties policy,
             MpsProperties mps,
             PriorityClassProperties classes,
@@ -62,7 +64,8 @@ class AdmissionConfiguration {
                         : DecisionListeners.all(metrics, DecisionListeners.log());
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
-                new PodAdmission(grammars, policy, mps, classes, placement, new Sidecar(sidecar)),
+                new PodAdmission(
+                        grammars, asks, policy, mps, classes, placement, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, mps, classes, workloads.templates()),
                 cluster::now,
                 listener);

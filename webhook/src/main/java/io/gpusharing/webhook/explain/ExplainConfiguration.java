@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.explain;
 
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
@@ -30,6 +31,7 @@ class ExplainConfiguration {
     @Bean
     ExplainCommand explainCommand(
             RequestGrammars grammars,
+            ProviderAsk asks,
             PolicyProperties policy,
             MpsProperties mps,
             PriorityClassProperties classes,
@@ -38,7 +40,7 @@ class ExplainConfiguration {
             WorkloadProperties workloads,
             ClaimProperties claims) {
         return new ExplainCommand(
-                new Explainer(grammars, policy, mps, classes, placement, sidecar, workloads),
+                new Explainer(grammars, asks, policy, mps, classes, placement, sidecar, workloads),
                 new ReviewReader(grammars::reads, claims::isClaimed),
                 Clock.systemUTC(),
                 System.out);

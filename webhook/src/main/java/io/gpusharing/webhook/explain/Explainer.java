@@ -1,5 +1,6 @@
 package io.gpusharing.webhook.explain;
 
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
@@ -39,6 +40,7 @@ public final class Explainer {
     /** The configuration of an installation. */
     public Explainer(
             RequestGrammars grammars,
+            ProviderAsk asks,
             PolicyProperties policy,
             MpsProperties mps,
             PriorityClassProperties classes,
@@ -48,7 +50,8 @@ public final class Explainer {
         this.templates = workloads.templates();
         this.grammars = grammars;
         this.pods =
-                new PodAdmission(grammars, policy, mps, classes, placement, new Sidecar(sidecar));
+                new PodAdmission(
+                        grammars, asks, policy, mps, classes, placement, new Sidecar(sidecar));
     }
 
     /**

@@ -3,6 +3,8 @@ package io.gpusharing.webhook.pod;
 import io.gpusharing.AnnotationBytes;
 import io.gpusharing.Names;
 import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
@@ -52,6 +54,7 @@ public final class PodAdmission {
     private static final int MAX_BYTES = 1_400 * 1024;
 
     private final RequestGrammars grammars;
+    private final ProviderAsk asks;
     private final BypassPolicy bypass;
     private final MpsPolicy mps;
     private final PriorityClassPolicy classes;
@@ -60,12 +63,14 @@ public final class PodAdmission {
 
     public PodAdmission(
             RequestGrammars grammars,
+            ProviderAsk asks,
             PolicyProperties policy,
             MpsProperties mps,
             PriorityClassProperties classes,
             PlacementProperties placement,
             Sidecar sidecar) {
         this.grammars = grammars;
+        this.asks = asks;
         this.bypass = new BypassPolicy(policy);
         this.mps = new MpsPolicy(mps);
         this.classes = new PriorityClassPolicy(classes);
@@ -167,7 +172,7 @@ public final class PodAdmission {
             RequestAnnotations.warnOfNoEffect(pod, findings);
         }
         if (ours) {
-            checkPlacement(request.asking(grammars::reads), findings);
+            checkPlacement(asks.of(request), findings);
         }
         checkSize(pod, stamp, ceilings, ours ? PlacementAnnotation.ROOM : 0, findings);
         if (!findings.refusals().isEmpty()) {
@@ -213,17 +218,13 @@ public final class PodAdmission {
                 .orElse(Map.of());
     }
 
-    /**
-     * Our scheduler would place it nowhere, and reclaim would make room for it in vain.
-     *
-     * @param containers those with GPUs
-     */
-    private static void checkPlacement(List<String> containers, Findings findings) {
-        if (PlacementAnnotation.leastBytes(containers) > PlacementAnnotation.MOST_BYTES) {
+    /** Our scheduler would place it nowhere, and reclaim would make room for it in vain. */
+    private static void checkPlacement(List<ContainerAsk> asks, Findings findings) {
+        if (PlacementAnnotation.bytes(asks) > PlacementAnnotation.MOST_BYTES) {
             findings.refuse(
                     "TOO_MANY_CONTAINERS",
                     "%d containers ask for GPUs, and on which they are would be longer than the %d bytes that are written: spread them over several pods"
-                            .formatted(containers.size(), PlacementAnnotation.MOST_BYTES));
+                            .formatted(asks.size(), PlacementAnnotation.MOST_BYTES));
         }
     }
 

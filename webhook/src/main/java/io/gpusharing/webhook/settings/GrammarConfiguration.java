@@ -1,5 +1,7 @@
 package io.gpusharing.webhook.settings;
 
+import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -13,5 +15,10 @@ public class GrammarConfiguration {
     @Bean
     RequestGrammars requestGrammars(GpuSharingProperties properties) {
         return Grammars.of(properties);
+    }
+
+    @Bean
+    ProviderAsk providerAsk(GpuSharingProperties properties) {
+        return new ProviderAsk(MetagpuGrammar.units(properties.metagpuUnits()));
     }
 }

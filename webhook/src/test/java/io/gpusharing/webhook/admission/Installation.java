@@ -4,6 +4,7 @@ import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.GrammarSettings;
@@ -321,7 +322,14 @@ public final class Installation {
     public Admission admission() {
         return new Admission(
                 new ReviewReader(grammars::reads, claims::isClaimed),
-                new PodAdmission(grammars, policy, mps, classes, placement, new Sidecar(sidecar)),
+                new PodAdmission(
+                        grammars,
+                        new ProviderAsk(Map.of()),
+                        policy,
+                        mps,
+                        classes,
+                        placement,
+                        new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, mps, classes, templates),
                 () ->
                         new Surroundings(
