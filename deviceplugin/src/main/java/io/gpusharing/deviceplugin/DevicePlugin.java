@@ -162,7 +162,9 @@ public final class DevicePlugin implements AutoCloseable {
                         settings.state().resolve("refused.json"),
                         InstantSource.system(),
                         this::publish);
-        pods = new PodWatch(api, settings.node(), () -> podsChanged.offer(true));
+        pods =
+                new PodWatch(
+                        api, settings.node(), settings.resources(), () -> podsChanged.offer(true));
         var cdi = new CdiFolder(settings.cdi().getLast(), settings.shares());
         // Which of them are in use is not known any more; who needs one asks again.
         cdi.closeAll();

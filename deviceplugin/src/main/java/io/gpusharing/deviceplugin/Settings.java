@@ -9,9 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -191,6 +193,14 @@ record Settings(
                                     .formatted(node, DIALECT_LABEL, name)));
         }
         return found;
+    }
+
+    /** By which resources shares may be asked for, on this node or on others. */
+    Set<String> resources() {
+        return Stream.of(new Vcuda(), new Aliyun(), metagpu)
+                .map(Dialect::resources)
+                .flatMap(List::stream)
+                .collect(Collectors.toSet());
     }
 
     private static @Nullable Dialect dialect(String name, Metagpu metagpu) {

@@ -99,7 +99,7 @@ final class KeptState<T> implements AutoCloseable {
                 backoff.reset();
             } catch (InterruptedException e) {
                 return;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 if (!pauseAfter(e)) {
                     return;
                 }
@@ -135,7 +135,7 @@ final class KeptState<T> implements AutoCloseable {
     }
 
     /** After a failure nothing is certain, not even that it failed. */
-    private boolean pauseAfter(Exception problem) {
+    private boolean pauseAfter(Throwable problem) {
         lock.lock();
         try {
             if (closed) {

@@ -21,7 +21,7 @@ final class OutageLog {
     }
 
     /** An attempt failed. */
-    void failed(Exception problem) {
+    void failed(Throwable problem) {
         if (failing) {
             return;
         }

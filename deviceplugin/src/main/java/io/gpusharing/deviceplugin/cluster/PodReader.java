@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -49,16 +50,25 @@ final class PodReader {
     private final List<ContainerRequest> inits = new ArrayList<>();
     private final Map<String, String> running = new HashMap<>();
 
-    private PodReader() {}
+    private final Predicate<String> resources;
+
+    /**
+     * @param resources those of interest
+     */
+    private PodReader(Predicate<String> resources) {
+        this.resources = resources;
+    }
 
     /**
      * A list.
      *
+     * @param resources those of interest
      * @param pods takes each
      * @return the version that a watch goes on from
      */
-    static String list(JsonReader json, Consumer<NodePod> pods) throws IOException {
-        var list = new PodReader();
+    static String list(JsonReader json, Predicate<String> resources, Consumer<NodePod> pods)
+            throws IOException {
+        var list = new PodReader(resources);
         Json.object(
                 json,
                 (member, value) -> {
@@ -68,7 +78,7 @@ final class PodReader {
                                 Json.array(
                                         value,
                                         item -> {
-                                            NodePod pod = read(item).pod();
+                                            NodePod pod = read(item, resources).pod();
                                             if (pod != null) {
                                                 pods.accept(pod);
                                             }
@@ -82,9 +92,13 @@ final class PodReader {
         return list.resourceVersion;
     }
 
-    /** One event of a watch. */
-    static WatchEvent event(JsonReader json) throws IOException {
-        var event = new Event();
+    /**
+     * One event of a watch.
+     *
+     * @param resources those of interest
+     */
+    static WatchEvent event(JsonReader json, Predicate<String> resources) throws IOException {
+        var event = new Event(resources);
         Json.object(json, event::member);
         PodReader object = event.object;
         return new WatchEvent(
@@ -93,20 +107,26 @@ final class PodReader {
 
     private static final class Event {
 
+        private final Predicate<String> resources;
         private String type = "";
-        private PodReader object = new PodReader();
+        private PodReader object;
+
+        Event(Predicate<String> resources) {
+            this.resources = resources;
+            this.object = new PodReader(resources);
+        }
 
         private void member(String member, JsonReader json) throws IOException {
             switch (member) {
                 case "type" -> type = Json.text(json);
-                case "object" -> object = read(json);
+                case "object" -> object = read(json, resources);
                 default -> json.skipValue();
             }
         }
     }
 
-    private static PodReader read(JsonReader json) throws IOException {
-        var object = new PodReader();
+    private static PodReader read(JsonReader json, Predicate<String> resources) throws IOException {
+        var object = new PodReader(resources);
         Json.object(json, object::member);
         return object;
     }
@@ -117,9 +137,9 @@ final class PodReader {
         }
         boolean ended = phase.equals("Succeeded") || phase.equals("Failed");
         // A pod may have thousands of containers, and who names a node that does not take it may
-        // leave hundreds of such pods there: those without a device are not remembered.
+        // leave hundreds of such pods there: those without a share are not remembered.
         List<ContainerRequest> containers =
-                Stream.of(apps, inits).flatMap(List::stream).filter(PodReader::hasDevices).toList();
+                Stream.of(apps, inits).flatMap(List::stream).filter(PodReader::hasShare).toList();
         Set<String> names =
                 containers.stream().map(ContainerRequest::name).collect(Collectors.toSet());
         running.keySet().retainAll(names);
@@ -139,7 +159,7 @@ final class PodReader {
                         : Ipc.USUAL);
     }
 
-    private static boolean hasDevices(ContainerRequest container) {
+    private static boolean hasShare(ContainerRequest container) {
         return !container.limits().isEmpty() || !container.requests().isEmpty();
     }
 
@@ -179,12 +199,14 @@ final class PodReader {
         switch (member) {
             case "hostIPC" -> hostIpc = json.nextBoolean();
             case "containers" ->
-                    Json.array(json, item -> apps.add(spec(Container.read(item), Kind.App)));
+                    Json.array(
+                            json,
+                            item -> apps.add(spec(Container.read(item, resources), Kind.App)));
             case "initContainers" ->
                     Json.array(
                             json,
                             item -> {
-                                Container container = Container.read(item);
+                                Container container = Container.read(item, resources);
                                 inits.add(
                                         spec(
                                                 container,
@@ -222,7 +244,7 @@ final class PodReader {
                     Json.array(
                             json,
                             item -> {
-                                Container container = Container.read(item);
+                                Container container = Container.read(item, resources);
                                 if (container.runs) {
                                     running.put(container.name, container.id);
                                 }
@@ -242,8 +264,15 @@ final class PodReader {
         private final Map<String, Quantity> limits = new HashMap<>();
         private final Map<String, Quantity> requests = new HashMap<>();
 
-        private static Container read(JsonReader json) throws IOException {
-            var container = new Container();
+        private final Predicate<String> resources;
+
+        private Container(Predicate<String> resources) {
+            this.resources = resources;
+        }
+
+        private static Container read(JsonReader json, Predicate<String> resources)
+                throws IOException {
+            var container = new Container(resources);
             Json.object(json, container::member);
             return container;
         }
@@ -286,13 +315,14 @@ final class PodReader {
             json.skipValue();
         }
 
-        private static void amounts(JsonReader json, Map<String, Quantity> amounts)
-                throws IOException {
-            // Kubernetes' own resources, cpu or hugepages, are in no domain.
-            var texts = Json.texts(json, resource -> resource.indexOf('/') > 0);
+        private void amounts(JsonReader json, Map<String, Quantity> amounts) throws IOException {
+            var texts = Json.texts(json, resources);
             for (Map.Entry<String, String> amount : texts.entrySet()) {
                 try {
-                    amounts.put(amount.getKey(), Quantity.parse(amount.getValue()));
+                    Quantity quantity = Quantity.parse(amount.getValue());
+                    if (quantity.value().signum() != 0) {
+                        amounts.put(amount.getKey(), quantity);
+                    }
                 } catch (IllegalArgumentException e) {
                     // The API server takes whole numbers only, 2^63 at most. Should one slip by,
                     // its pod gets less, and all others are read as ever.

@@ -8,6 +8,7 @@ import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ public final class PodWatch implements NodePods, AutoCloseable {
 
     private final ApiServer api;
     private final String pods;
+    private final Set<String> resources;
     private final Runnable changed;
     private final Backoff backoff;
     private final Duration beforeDoubt;
@@ -58,21 +60,24 @@ public final class PodWatch implements NodePods, AutoCloseable {
 
     /**
      * @param node whose pods
+     * @param resources by which containers may ask for shares
      * @param changed told after each change, by the thread that follows the pods
      */
-    public PodWatch(ApiServer api, String node, Runnable changed) {
-        this(api, node, changed, new Backoff(), System::nanoTime, BEFORE_DOUBT);
+    public PodWatch(ApiServer api, String node, Set<String> resources, Runnable changed) {
+        this(api, node, resources, changed, new Backoff(), System::nanoTime, BEFORE_DOUBT);
     }
 
     PodWatch(
             ApiServer api,
             String node,
+            Set<String> resources,
             Runnable changed,
             Backoff backoff,
             LongSupplier nanoTime,
             Duration beforeDoubt) {
         this.api = api;
         this.pods = "/api/v1/pods?fieldSelector=spec.nodeName%3D" + node;
+        this.resources = resources;
         this.changed = changed;
         this.backoff = backoff;
         this.current = new CurrentAnswer(nanoTime);
@@ -120,7 +125,7 @@ public final class PodWatch implements NodePods, AutoCloseable {
                 }
             } catch (InterruptedException e) {
                 return;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 if (current.isClosed() || !pauseAfter(e)) {
                     return;
                 }
@@ -128,7 +133,7 @@ public final class PodWatch implements NodePods, AutoCloseable {
         }
     }
 
-    private boolean pauseAfter(Exception problem) {
+    private boolean pauseAfter(Throwable problem) {
         outage.failed(problem);
         try {
             backoff.pause();
@@ -142,7 +147,11 @@ public final class PodWatch implements NodePods, AutoCloseable {
         var listed = new HashMap<String, NodePod>();
         String from;
         try (TimedStream answer = current.begin(api.open(pods), SILENT_LIST, false)) {
-            from = PodReader.list(ApiServer.json(answer), pod -> listed.put(pod.uid(), pod));
+            from =
+                    PodReader.list(
+                            ApiServer.json(answer),
+                            resources::contains,
+                            pod -> listed.put(pod.uid(), pod));
         } finally {
             current.over();
         }
@@ -194,9 +203,11 @@ public final class PodWatch implements NodePods, AutoCloseable {
     }
 
     /** The next event; null at the end. However a watch ends, the next goes on where it was. */
-    private static @Nullable WatchEvent next(JsonReader events) throws MalformedJsonException {
+    private @Nullable WatchEvent next(JsonReader events) throws MalformedJsonException {
         try {
-            return events.peek() == JsonToken.END_DOCUMENT ? null : PodReader.event(events);
+            return events.peek() == JsonToken.END_DOCUMENT
+                    ? null
+                    : PodReader.event(events, resources::contains);
         } catch (MalformedJsonException e) {
             throw e;
         } catch (IOException e) {

@@ -27,14 +27,19 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reads what a real API server wrote; {@code make record} makes those recordings anew. */
 class PodReaderTest {
+
+    private static final Predicate<String> RESOURCES =
+            Set.of("tencent.com/vcuda-core", "tencent.com/vcuda-memory", "a.b/c")::contains;
 
     private static final Path RECORDED = Path.of("../e2e/src/test/resources/recorded");
 
@@ -172,7 +177,7 @@ class PodReaderTest {
                 JsonObject container = element.getAsJsonObject();
                 JsonObject limits =
                         container.getAsJsonObject("resources").getAsJsonObject("limits");
-                if (limits != null && limits.keySet().stream().anyMatch(it -> it.contains("/"))) {
+                if (limits != null && limits.keySet().stream().anyMatch(RESOURCES)) {
                     names.add(container.get("name").getAsString());
                 }
             }
@@ -207,6 +212,26 @@ class PodReaderTest {
                         tuple("cuda", Kind.App),
                         tuple("load", Kind.Init),
                         tuple("serve", Kind.NativeSidecar));
+    }
+
+    /** Others' resources, and a share of nothing. */
+    @ParameterizedTest
+    @ValueSource(strings = {"\"example.com/foo\": \"1\"", "\"a.b/c\": \"0\"", "\"cpu\": \"1\""})
+    void whatElseAContainerAsksForMakesItNoneOfOurs(String limits) throws IOException {
+        NodePod pod =
+                requireNonNull(
+                        events(
+                                        """
+                                        {"type": "ADDED", "object": {"metadata": {"uid": "u", "namespace": "n", "name": "p"},\
+                                         "spec": {"containers": [{"name": "c", "resources": {"limits": {%s}}}]},\
+                                         "status": {"containerStatuses": [{"name": "c", "containerID": "i", "state": {"running": {}}}]}}}
+                                        """
+                                                .formatted(limits))
+                                .getFirst()
+                                .pod());
+
+        assertThat(pod.request().containers()).isEmpty();
+        assertThat(pod.running()).isEmpty();
     }
 
     /** Finding: a hundred pods of thousands of containers each filled the memory. */
@@ -318,6 +343,7 @@ class PodReaderTest {
                         json(
                                 "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[%s,%s]}"
                                         .formatted(odd, TestPods.half("a", "a"))),
+                        RESOURCES,
                         pod -> read.add(pod.uid()));
 
         assertThat(version).isEqualTo("7");
@@ -326,7 +352,8 @@ class PodReaderTest {
 
     @Test
     void anAnswerThatIsNoListIsNotTakenForAnEmptyOne() {
-        assertThatThrownBy(() -> PodReader.list(json(FakeApiServer.status(200, "")), pod -> {}))
+        assertThatThrownBy(() ->
+                        PodReader.list(json(FakeApiServer.status(200, "")), RESOURCES, pod -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no list of pods");
     }
@@ -358,7 +385,7 @@ class PodReaderTest {
         var events = new ArrayList<WatchEvent>();
         JsonReader json = json(text);
         while (json.peek() != JsonToken.END_DOCUMENT) {
-            events.add(PodReader.event(json));
+            events.add(PodReader.event(json, RESOURCES));
         }
         return events;
     }

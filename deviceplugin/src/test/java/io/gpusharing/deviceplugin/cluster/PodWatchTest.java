@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
@@ -49,7 +50,13 @@ class PodWatchTest {
 
     private PodWatch watch(Duration beforeDoubt) {
         return new PodWatch(
-                api, "gpu-1", changes::release, pauses.backoff(), nanos::get, beforeDoubt);
+                api,
+                "gpu-1",
+                Set.of("tencent.com/vcuda-core"),
+                changes::release,
+                pauses.backoff(),
+                nanos::get,
+                beforeDoubt);
     }
 
     @AfterEach
