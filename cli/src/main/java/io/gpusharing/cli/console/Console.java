@@ -2,6 +2,7 @@ package io.gpusharing.cli.console;
 
 import java.io.PrintWriter;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Where a command writes.
@@ -34,5 +35,15 @@ public record Console(PrintWriter out, PrintWriter err, boolean colours) {
      */
     static String visible(String text) {
         return CONTROL.matcher(text).replaceAll("\uFFFD");
+    }
+
+    /** The same of JSON, where a text may have each of them in another form. */
+    static String escaped(String json) {
+        return CONTROL.matcher(json)
+                .replaceAll(it ->
+                        it.group()
+                                .chars()
+                                .mapToObj("\\\\u%04x"::formatted)
+                                .collect(Collectors.joining()));
     }
 }

@@ -30,10 +30,14 @@ public final class OutputOptions {
         switch (format) {
             case TABLE, WIDE -> table.print(console.out(), console.colours());
             case CSV -> table.printCsv(console.out());
-            case JSON -> console.out().println(json().writeValueAsString(document));
+            case JSON ->
+                    console.out().println(Console.escaped(json().writeValueAsString(document)));
             case YAML ->
                     console.out()
-                            .print(new KubernetesSerialization(json(), false).asYaml(document));
+                            .print(
+                                    Console.visible(
+                                            new KubernetesSerialization(json(), false)
+                                                    .asYaml(document)));
         }
     }
 

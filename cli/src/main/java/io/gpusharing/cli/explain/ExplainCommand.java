@@ -24,6 +24,7 @@ import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.cli.explain.Placement.Gpu;
 import io.gpusharing.cli.explain.Placement.Node;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.request.PodRequest;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -134,8 +135,7 @@ public final class ExplainCommand implements Runnable {
     /** What its phase says, or what the cluster's scheduler, or ours, has written on it. */
     private static String saysItself(Pod pod) {
         PodStatus status = requireNonNullElseGet(pod.getStatus(), PodStatus::new);
-        String phase = requireNonNullElse(status.getPhase(), "Pending");
-        if (phase.equals("Succeeded") || phase.equals("Failed")) {
+        if (PodPhase.hasEnded(pod)) {
             return "It has ended, and holds nothing";
         }
         return requireNonNullElse(status.getConditions(), List.<PodCondition>of()).stream()

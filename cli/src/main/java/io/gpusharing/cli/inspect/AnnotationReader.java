@@ -6,6 +6,7 @@ import static io.gpusharing.kubernetes.ResourceReader.request;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.cli.inspect.Host.Source;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.GpuHold;
@@ -18,7 +19,6 @@ import io.gpusharing.request.grammar.VcudaGrammar;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,8 +44,6 @@ final class AnnotationReader {
     private static final long MOST_GIB = 1_000;
 
     private static final int MIB_PER_GIB = 1024;
-
-    private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
     private final String node;
     private final @Nullable String address;
@@ -73,7 +71,7 @@ final class AnnotationReader {
         List<Pod> running =
                 pods.stream()
                         .filter(it -> reader.node.equals(it.getSpec().getNodeName()))
-                        .filter(it -> !ENDED.contains(String.valueOf(it.getStatus().getPhase())))
+                        .filter(it -> !PodPhase.hasEnded(it))
                         .toList();
         return reader.gpuManager() ? reader.gpuManager(running) : reader.gpushare(running);
     }
