@@ -7,6 +7,7 @@ import io.gpusharing.scheduler.gpus.Drift;
 import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -24,7 +25,7 @@ final class DriftWatch {
 
     private static final Logger log = LoggerFactory.getLogger(DriftWatch.class);
 
-    /** Thousands of Events and lines at once, of one odd GpuNode, would help nobody. */
+    /** At once. One odd GpuNode may make thousands, of which others do not wait for ever. */
     private static final int MOST_TOLD = 20;
 
     private final ClusterGpus gpus;
@@ -32,6 +33,7 @@ final class DriftWatch {
     private final DriftNotice notice;
     private final Rounds comparing;
     private Set<Drift> found = Set.of();
+    private final Set<Drift> told = new HashSet<>();
 
     /** What two looks found: what is over in ten seconds is no drift. */
     private volatile Set<Drift> lasting = Set.of();
@@ -70,8 +72,8 @@ final class DriftWatch {
         }
         Set<Drift> before = found;
         found = Set.copyOf(gpus.drift());
-        Set<Drift> told = lasting;
         lasting = Set.copyOf(found.stream().filter(before::contains).toList());
+        told.retainAll(lasting);
         List<Drift> fresh = lasting.stream().filter(drift -> !told.contains(drift)).toList();
         for (Drift drift : fresh.subList(0, Math.min(fresh.size(), MOST_TOLD))) {
             log.atWarn()
@@ -79,12 +81,13 @@ final class DriftWatch {
                     .addKeyValue("node", drift.node())
                     .addKeyValue("of", drift.subject())
                     .log("annotations, grants and pods do not say the same of a GPU or a pod");
+            told.add(drift);
             notice.tell(drift);
         }
         if (fresh.size() > MOST_TOLD) {
             log.atWarn()
                     .addKeyValue("count", fresh.size() - MOST_TOLD)
-                    .log("and so of others; gpusharing_scheduler_drift counts all");
+                    .log("and so of others, told later; gpusharing_scheduler_drift counts all");
         }
     }
 }

@@ -19,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class DriftWatchTest {
@@ -146,6 +148,21 @@ class DriftWatchTest {
         metrics.look();
         metrics.look();
         assertThat(told).hasSize(2);
+    }
+
+    @Test
+    void ofVeryManyEachIsToldInItsTurn() {
+        share(
+                IntStream.range(0, 50)
+                        .boxed()
+                        .collect(Collectors.toMap(pod -> "pod-" + pod, pod -> half("one"))));
+        for (int look = 0; look < 6; look++) {
+            metrics.look();
+        }
+
+        assertThat(told.stream().filter(it -> it.kind() == Drift.Kind.GONE))
+                .hasSize(50)
+                .doesNotHaveDuplicates();
     }
 
     @Test
