@@ -110,8 +110,7 @@ public final class ApiServerClock extends Clock {
         if (now != null && !now.equals(written)) {
             ahead = Duration.between(now, before).minus(CUT);
             // Each comparison differs a little, and after a slow answer what it is ahead by lies
-            // far
-            // between both; time that goes back and forth serves nobody.
+            // far between both; time that goes back and forth serves nobody.
             Duration most = Duration.between(now, own.instant());
             if (ahead.minus(back).compareTo(LeaseSettings.SKEW) > 0 || back.compareTo(most) > 0) {
                 back = ahead.compareTo(LeaseSettings.SKEW) > 0 ? ahead : Duration.ZERO;

@@ -75,7 +75,13 @@ public final class Leadership {
             announced = true;
             term++;
         }
-        begins.forEach(Runnable::run);
+        try {
+            begins.forEach(Runnable::run);
+        } catch (RuntimeException | Error e) {
+            // Who leads with half of its parts does half of the work, and nobody does the rest.
+            lose();
+            throw e;
+        }
     }
 
     /** The lease is not ours. */

@@ -1,12 +1,14 @@
 package io.gpusharing.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpusharing.testing.SteppingClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class LeadershipTest {
@@ -28,6 +30,27 @@ class LeadershipTest {
     void nobodyLeadsBeforeTheLeaseWasTaken() {
         assertThat(leadership.leads()).isFalse();
         assertThat(calls).isEmpty();
+    }
+
+    @Test
+    void whoCannotBeginDoesNotLeadUntilItCan() {
+        var broken = new AtomicBoolean(true);
+        leadership.listen(
+                () -> {
+                    if (broken.get()) {
+                        throw new AssertionError("a class that does not load");
+                    }
+                },
+                () -> {});
+
+        assertThatThrownBy(() -> leadership.hold(ticks.instant().plus(TEN)))
+                .isInstanceOf(AssertionError.class);
+        assertThat(leadership.leads()).isFalse();
+        assertThat(calls).containsExactly("begins 1", "ends 1");
+
+        broken.set(false);
+        leadership.hold(ticks.instant().plus(TEN));
+        assertThat(leadership.leads()).isTrue();
     }
 
     @Test

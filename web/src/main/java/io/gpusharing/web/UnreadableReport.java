@@ -4,6 +4,8 @@ import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,6 +15,7 @@ public final class UnreadableReport {
     private static final Logger log = LoggerFactory.getLogger(UnreadableReport.class);
 
     private final MeterRegistry metrics;
+    private final Set<String> kinds = ConcurrentHashMap.newKeySet();
     private final UnreadableObjects objects = new UnreadableObjects(this::report);
 
     private UnreadableReport(MeterRegistry metrics) {
@@ -32,11 +35,12 @@ public final class UnreadableReport {
                 .addKeyValue("problem", object.why())
                 .log("cannot read an object");
         String kind = object.kind();
-        // Of a kind that has one, it is the same one again.
-        Gauge.builder("gpusharing.objects.unreadable", objects, all -> count(all, kind))
-                .tag("kind", kind)
-                .description("Objects that cannot be read now; anything but 0 is an alert")
-                .register(metrics);
+        if (kinds.add(kind)) {
+            Gauge.builder("gpusharing.objects.unreadable", objects, all -> count(all, kind))
+                    .tag("kind", kind)
+                    .description("Objects that cannot be read now; anything but 0 is an alert")
+                    .register(metrics);
+        }
     }
 
     private static long count(UnreadableObjects all, String kind) {

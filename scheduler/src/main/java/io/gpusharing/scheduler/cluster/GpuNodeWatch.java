@@ -22,7 +22,7 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
     public void onUpdate(GpuNode node) {
         try {
             gpus.describe(node.shared());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | StackOverflowError e) {
             // What it had is old, and who has it unknown: it offers nothing until it is read.
             onDelete(node);
             throw e;

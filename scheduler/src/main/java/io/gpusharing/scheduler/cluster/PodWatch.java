@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
@@ -12,7 +13,6 @@ import io.gpusharing.scheduler.preemption.RunningPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * by its name one would follow all pods of the cluster.
  */
 final class PodWatch {
-
-    private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
     private final Clock clock;
     private final ClusterGpus gpus;
@@ -81,7 +79,7 @@ final class PodWatch {
                 return;
             }
             String node = pod.getSpec().getNodeName();
-            if (hasEnded(pod)) {
+            if (PodPhase.hasEnded(pod)) {
                 forget(pod);
             } else if (node != null) {
                 take(pod, node);
@@ -98,7 +96,7 @@ final class PodWatch {
                     gpus.written(placed, isToldWhyItWaits(pod), clock.instant());
                     running.put(runs, node);
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | StackOverflowError e) {
                 // It is nobody's victim, since nobody knows how important it is.
                 running.remove(pod.getMetadata().getUid());
                 gpus.bindUnread(
@@ -145,12 +143,6 @@ final class PodWatch {
                         .anyMatch(condition ->
                                 Names.PLACEMENT_CONDITION.equals(condition.getType())
                                         && "False".equals(condition.getStatus()));
-    }
-
-    static boolean hasEnded(Pod pod) {
-        // Whoever may write a status may write one without a phase.
-        return pod.getStatus() != null
-                && ENDED.contains(String.valueOf(pod.getStatus().getPhase()));
     }
 
     private void forget(Pod pod) {

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
@@ -160,7 +161,7 @@ public final class PodReader {
                 pod.getMetadata().getManagedFields().stream()
                         .noneMatch(entry -> wrotePodScheduled(entry, scheduled)),
                 instant(status.getStartTime()),
-                "Succeeded".equals(status.getPhase()) || "Failed".equals(status.getPhase()),
+                PodPhase.hasEnded(pod),
                 // Who stops the meter holds the GPUs on: a minute is more than it ever needs.
                 ownEnd != null && lastEnd != null && lastEnd.isBefore(ownEnd.plus(METER_ENDS))
                         ? ownEnd

@@ -230,7 +230,8 @@ final class PodWatch implements AutoCloseable {
                 }
                 handled = position;
             } catch (RuntimeException | Error e) {
-                stop(new End("a pod's event cannot be handled: " + e.getMessage(), handled));
+                log.atWarn().setCause(e).log("a pod's event cannot be handled");
+                stop(new End("a pod's event cannot be handled", handled));
             }
         }
 

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.timekeeper.cluster.EvictionApi;
 import io.gpusharing.timekeeper.cluster.EvictionApi.Answer;
 import io.gpusharing.timekeeper.cluster.EvictionApi.Result;
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,8 +38,6 @@ class MemoryEvictor extends LeaderTask {
 
     /** Classes above belong to the cluster itself. */
     private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
-
-    private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
     private final KubernetesClient client;
     private final PodEvictions evictions;
@@ -153,8 +151,7 @@ class MemoryEvictor extends LeaderTask {
         return pod != null
                 && excess.pod().toString().equals(pod.getMetadata().getUid())
                 && pod.getMetadata().getDeletionTimestamp() == null
-                && (pod.getStatus() == null
-                        || !ENDED.contains(String.valueOf(pod.getStatus().getPhase())));
+                && !PodPhase.hasEnded(pod);
     }
 
     /** An agent is believed about pods of its own node alone. */

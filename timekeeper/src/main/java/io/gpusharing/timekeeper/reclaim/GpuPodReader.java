@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.request.BoundShare;
@@ -95,8 +96,7 @@ final class GpuPodReader {
      */
     static Optional<GpuPod> filling(Pod pod) {
         String node = pod.getSpec().getNodeName();
-        String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
-        if (node == null || "Succeeded".equals(phase) || "Failed".equals(phase)) {
+        if (node == null || PodPhase.hasEnded(pod)) {
             return Optional.empty();
         }
         ObjectMeta meta = pod.getMetadata();

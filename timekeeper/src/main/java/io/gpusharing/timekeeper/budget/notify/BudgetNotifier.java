@@ -17,7 +17,6 @@ import io.gpusharing.timekeeper.budget.DueBudgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.leader.LeaderTask;
-import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Comparator;
@@ -166,7 +165,7 @@ class BudgetNotifier extends LeaderTask {
             write(what, pod);
             return true;
         } catch (KubernetesClientException e) {
-            if (OutageLog.isOutage(e) || e.getCode() == HttpURLConnection.HTTP_UNAUTHORIZED) {
+            if (OutageLog.isOutageForAll(e)) {
                 throw e;
             }
             log.atWarn()

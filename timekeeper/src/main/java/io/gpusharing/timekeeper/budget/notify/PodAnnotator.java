@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.Budgets;
@@ -41,7 +42,6 @@ class PodAnnotator extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(PodAnnotator.class);
     private static final int UNPROCESSABLE = 422;
-    private static final int TOO_MANY_REQUESTS = 429;
 
     /** How many pods are written in a turn. */
     static final int MAX_PODS = 20;
@@ -148,7 +148,7 @@ class PodAnnotator extends LeaderTask {
             resting.put(pod.uid(), now.plus(AGAIN));
             refusing.remove(pod.namespace());
         } catch (KubernetesClientException e) {
-            if (isAway(e)) {
+            if (OutageLog.isOutageForAll(e)) {
                 throw e;
             }
             resting.put(pod.uid(), now.plus(AGAIN_IF_REFUSED));
@@ -179,20 +179,6 @@ class PodAnnotator extends LeaderTask {
                         mark.pod().uid(),
                         Names.EXHAUSTED_AT_ANNOTATION,
                         mark.end() == null ? "null" : "\"" + mark.end() + "\"");
-    }
-
-    /** The others would not be taken either; one that is refused alone is not waited for. */
-    private static boolean isAway(KubernetesClientException e) {
-        return switch (e.getCode()) {
-            case 0,
-                    HttpURLConnection.HTTP_UNAUTHORIZED,
-                    TOO_MANY_REQUESTS,
-                    HttpURLConnection.HTTP_BAD_GATEWAY,
-                    HttpURLConnection.HTTP_UNAVAILABLE,
-                    HttpURLConnection.HTTP_GATEWAY_TIMEOUT ->
-                    true;
-            default -> false;
-        };
     }
 
     private static boolean isGone(KubernetesClientException e) {

@@ -177,9 +177,15 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
         try {
             ready.await();
             while (running) {
-                Deque<LedgerInput> batch = take();
+                Deque<LedgerInput> batch;
+                try {
+                    batch = take();
+                } catch (RuntimeException | Error e) {
+                    // Nothing was taken: what is due next could not be said.
+                    Thread.sleep(rounds.failed(e));
+                    continue;
+                }
                 if (leadership.leads()) {
-                    beginTerm();
                     post(batch);
                 } else {
                     follow(batch);
@@ -242,6 +248,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
         oldest = receivedAt.stream().min(Instant::compareTo).orElseGet(clock::instant);
         while (true) {
             try {
+                beginTerm();
                 round.post(batch);
                 Instant now = clock.instant();
                 receivedAt.forEach(at -> commits.record(Duration.between(at, now)));

@@ -107,12 +107,12 @@ public final class ReporterTokens {
         if (before != null && clock.instant().isBefore(before.expires())) {
             return before.reporter();
         }
-        Known found = find(token);
+        Known found = find(token, before != null);
         known.put(token, found);
         return found.reporter();
     }
 
-    private Known find(String token) {
+    private Known find(String token, boolean knownBefore) {
         try {
             Jwt jwt = decoder.decode(token);
             Instant expires = jwt.getExpiresAt();
@@ -125,7 +125,7 @@ public final class ReporterTokens {
         } catch (BadJwtException e) {
             throw new InvalidBearerTokenException("the token is not signed by this cluster", e);
         } catch (KeysUnavailableException e) {
-            return reviewed(token, e);
+            return reviewed(token, knownBefore, e);
         } catch (JwtException e) {
             if (e.getCause() instanceof RateLimitReachedException && keys.areRead()) {
                 // Who makes up keys would have the API server asked without end.
@@ -133,14 +133,15 @@ public final class ReporterTokens {
                         "keys of which nothing is known are asked for every ten seconds", e);
             }
             if (e.getCause() instanceof KeySourceException) {
-                return reviewed(token, e);
+                return reviewed(token, knownBefore, e);
             }
             throw new InvalidBearerTokenException("the token cannot be read", e);
         }
     }
 
-    private Known reviewed(String token, RuntimeException why) {
-        if (!reviewsPerSecond.mayBegin()) {
+    /** Who makes up tokens keeps nobody from being asked about who was genuine a minute ago. */
+    private Known reviewed(String token, boolean knownBefore, RuntimeException why) {
+        if (!knownBefore && !reviewsPerSecond.mayBegin()) {
             throw new AuthenticationServiceException(
                     "the API server is asked about too many tokens at this moment", why);
         }

@@ -11,6 +11,7 @@ import com.nimbusds.jose.jwk.RSAKey;
 import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatusBuilder;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.usage.intake.ClusterSigner;
 import java.time.Clock;
 import java.time.Duration;
@@ -217,6 +218,29 @@ class ReporterTokensTest {
 
             assertThat(tokens.reporter(cluster.sign(claims(pod, NOON).build())))
                     .isEqualTo(reporter);
+        }
+
+        /** Anybody can make up a hundred tokens a second. */
+        @Test
+        void whoWasKnownAMinuteAgoIsAskedAboutBesideTokensThatAreMadeUp() {
+            var clock = new SteppingClock(NOON);
+            var asked = new ReporterTokens(new ClusterKeys(cluster), _ -> reviewed, clock);
+            cluster.reachable = false;
+            reviewed = Optional.of(reporter);
+            String genuine = cluster.sign(claims(pod, NOON).build());
+            asked.reporter(genuine);
+            clock.pass(Duration.ofMinutes(2));
+            for (int i = 0; i < 150; i++) {
+                String madeUp = cluster.sign(claims(UUID.randomUUID(), NOON).build());
+                if (i < 100) {
+                    asked.reporter(madeUp);
+                } else {
+                    assertThatThrownBy(() -> asked.reporter(madeUp))
+                            .isInstanceOf(AuthenticationServiceException.class);
+                }
+            }
+
+            assertThat(asked.reporter(genuine)).isEqualTo(reporter);
         }
 
         @Test
