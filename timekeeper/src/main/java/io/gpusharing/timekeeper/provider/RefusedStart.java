@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,9 @@ record RefusedStart(
         boolean isFinal,
         boolean ran,
         String reason) {
+
+    /** Names of objects, and of namespaces, which are shorter (RFC 1123). */
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     /** Ten thousand years. */
     private static final long MOST_SECONDS = 315_360_000_000L;
@@ -77,13 +81,22 @@ record RefusedStart(
         return new RefusedStart(
                 node,
                 UUID.fromString(refused.podUid()),
-                refused.namespace(),
-                refused.pod(),
+                named(refused.namespace()),
+                named(refused.pod()),
                 notBeforeTheEpoch(instant(refused.since())),
                 refused.until() == null ? null : instant(refused.until()),
                 refused.isFinal(),
                 refused.ran(),
                 storable(refused.reason()));
+    }
+
+    /** The API server is asked about it, by a path. */
+    private static String named(String text) {
+        if (!NAME.matcher(text).matches()) {
+            throw new IllegalArgumentException(
+                    "\"%s\" is no name of a pod or a namespace".formatted(text));
+        }
+        return text;
     }
 
     /** PostgreSQL knows no year before 4713 BC, and no pod waits as long. */

@@ -106,8 +106,12 @@ class RefusedStartTest {
                         false,
                         false,
                         "");
-        assertThat(RefusedStart.of(node("gpu-1", absurd), unread::add)).isEmpty();
-        assertThat(unread).hasSize(1);
+        var ofNowhere =
+                new GpuNode.Refused(
+                        pod.uid().toString(), " ", "", TEN.toString(), null, false, false, "");
+        assertThat(RefusedStart.of(node("gpu-1", absurd, ofNowhere), unread::add)).isEmpty();
+        assertThat(unread).hasSize(2);
+        assertThat(unread.getLast()).hasMessage("\" \" is no name of a pod or a namespace");
     }
 
     @Test

@@ -50,6 +50,9 @@ class StatusPublisher extends LeaderTask {
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    /** How long nobody is looked for who has become more urgent meanwhile. */
+    private static final Duration ROUND = Duration.ofSeconds(1);
+
     private final KubernetesClient client;
     private final Budgets budgets;
     private final BudgetWatch watch;
@@ -61,6 +64,7 @@ class StatusPublisher extends LeaderTask {
     private final DueBudgets due;
 
     private final WritePace pace;
+    private final Clock clock;
 
     /** Budgets whose status could not be written: logged once. */
     private final Set<String> failing = new HashSet<>();
@@ -83,6 +87,7 @@ class StatusPublisher extends LeaderTask {
         this.uncounted = uncounted;
         this.unreadable = unreadable;
         this.properties = properties;
+        this.clock = clock;
         this.due = new DueBudgets(budgets, this::trigger);
         this.pace = new WritePace(MAX_PATIENT, properties.statusSpacing());
         namespaces.listen(this::lookAtAll);
@@ -107,8 +112,10 @@ class StatusPublisher extends LeaderTask {
             return null;
         }
         pace.beginRound(now);
-        for (String name : oldestFirst(due.due(now))) {
-            if (!leads()) {
+        Instant enough = now.plus(ROUND);
+        for (String name : mostUrgentFirst(due.due(now), now)) {
+            // After a while others may be more urgent: one large object takes seconds.
+            if (!leads() || clock.instant().isAfter(enough)) {
                 return now;
             }
             due.putOff(name, publish(name, now));
@@ -138,15 +145,33 @@ class StatusPublisher extends LeaderTask {
         return write(state, now) ? due(state, now) : now.plus(RETRY);
     }
 
-    /** So that those who take turns all have theirs. */
-    private List<String> oldestFirst(List<String> names) {
+    /**
+     * Those whose standing is another one than the cluster says, and of others whoever was written
+     * longest ago, so that those who take turns all have theirs.
+     */
+    private List<String> mostUrgentFirst(List<String> names, Instant now) {
         return names.stream()
                 .sorted(
-                        Comparator.comparing(name -> {
-                            Publication last = published.get(name);
-                            return last == null ? Instant.MIN : last.at();
-                        }))
+                        Comparator.comparing((String name) -> saysItsStanding(name, now))
+                                .thenComparing(name -> {
+                                    Publication last = published.get(name);
+                                    return last == null ? Instant.MIN : last.at();
+                                }))
                 .toList();
+    }
+
+    /** After a change of leaders all are written anew, and most of them say what they said. */
+    private boolean saysItsStanding(String name, Instant now) {
+        BudgetState state = budgets.states().get(name);
+        Publication last = published.get(name);
+        Budget present = watch.get(name);
+        if (state == null || present == null) {
+            return true;
+        }
+        GpuBudgetStatus before = present.published();
+        String said =
+                last != null ? last.alerts().standing() : before == null ? null : before.standing();
+        return state.standing(now).word().equals(said);
     }
 
     private boolean canWait(BudgetState state, Instant now) {
