@@ -29,7 +29,13 @@ public final class ArrayColumns<T> {
     }
 
     public ArrayColumns<T> text(String name, Function<T, @Nullable String> column) {
-        return add(name, "text", rows.stream().map(column).toArray(String[]::new));
+        return add(
+                name,
+                "text",
+                rows.stream()
+                        .map(column)
+                        .map(it -> it == null ? null : ClusterStatement.storable(it))
+                        .toArray(String[]::new));
     }
 
     public ArrayColumns<T> number(String name, ToLongFunction<T> column) {

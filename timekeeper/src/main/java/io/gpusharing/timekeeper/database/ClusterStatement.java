@@ -27,8 +27,21 @@ public final class ClusterStatement {
 
     public ClusterStatement param(String name, @Nullable Object value) {
         statement.param(
-                name, value instanceof Instant instant ? Timestamps.parameter(instant) : value);
+                name,
+                switch (value) {
+                    case Instant instant -> Timestamps.parameter(instant);
+                    case String text -> storable(text);
+                    case null, default -> value;
+                });
         return this;
+    }
+
+    /**
+     * What people write: no database text holds the character 0, and the API server lets it pass in
+     * every field without a pattern. One such text would stop all that is written with it.
+     */
+    static String storable(String text) {
+        return text.replace('\0', '\uFFFD');
     }
 
     public ClusterStatement params(Map<String, ?> values) {
@@ -44,7 +57,10 @@ public final class ClusterStatement {
 
     /** The same of texts. */
     public ClusterStatement texts(String name, Collection<String> values) {
-        statement.param(name, new SqlArrayValue("text", values.toArray()));
+        statement.param(
+                name,
+                new SqlArrayValue(
+                        "text", values.stream().map(ClusterStatement::storable).toArray()));
         return this;
     }
 

@@ -1,7 +1,5 @@
 package io.gpusharing.timekeeper.budget.grant;
 
-import static io.gpusharing.timekeeper.allocation.PodReader.storable;
-
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
@@ -65,8 +63,8 @@ public final class GrantWatch extends ObjectWatch<GpuGrant, Grant> {
                 object.getMetadata().getName(),
                 object.getSpec().budget(),
                 GpuTime.ofMinutes(object.getSpec().gpuMinutes()),
-                storable(object.getSpec().reason()),
-                author == null ? null : storable(author),
+                object.getSpec().reason(),
+                author,
                 notBefore == null || notBefore.isBefore(created) ? created : notBefore,
                 expires);
     }

@@ -62,6 +62,15 @@ class GrantRepositoryTest {
         return grants.countingSince(budget, since).stream().map(Grant::uid).toList();
     }
 
+    /** Finding: one such grant stopped the ledger of all. */
+    @Test
+    void aTextThatNoDatabaseHoldsIsWrittenAllTheSame() {
+        write(grant("odd", "a\0b", "10", TEN, null), grant("one", "a", "10", TEN, null));
+
+        assertThat(counting("a\0b", TEN)).containsExactly("odd");
+        assertThat(counting("a", TEN)).containsExactly("one");
+    }
+
     @Test
     void aGrantIsWhatItWasWhenItWasFirstSeen() {
         write(grant("one", "a", "10", TEN, null));
