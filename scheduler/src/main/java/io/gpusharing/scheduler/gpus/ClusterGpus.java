@@ -517,6 +517,11 @@ public final class ClusterGpus {
         told.woken(podUid, now);
     }
 
+    /** It could not be told; it will be tried again after the others. */
+    public synchronized void notWoken(String podUid) {
+        refused.putOff(podUid);
+    }
+
     private void expire(Instant now) {
         reservations.late(now).forEach(this::release);
         if (kept.expire(now)) {

@@ -50,6 +50,19 @@ final class RefusedPods {
         unanswered.put(pod.uid(), pod);
     }
 
+    /** The others come before it. */
+    void putOff(String podUid) {
+        putLast(pods, podUid);
+        putLast(unanswered, podUid);
+    }
+
+    private static void putLast(SequencedMap<String, GpuPod> pods, String podUid) {
+        GpuPod pod = pods.get(podUid);
+        if (pod != null) {
+            pods.putLast(podUid, pod);
+        }
+    }
+
     void remove(String podUid) {
         pods.remove(podUid);
         unanswered.remove(podUid);

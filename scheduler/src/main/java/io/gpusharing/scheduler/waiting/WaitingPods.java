@@ -80,6 +80,8 @@ class WaitingPods {
                                 "RoomFound",
                                 "There may be room for it now; it is being scheduled again");
                 if (written == Written.NotNow) {
+                    // Maybe it is this one alone, whose owner has made it slow to write.
+                    gpus.notWoken(pod.uid());
                     return;
                 }
                 // One that cannot be told would be the first of every round; kube-scheduler tries

@@ -93,6 +93,7 @@ class WaitingPodsTest {
         assertThat(asked).as("both were told, as far as they can be").hasSize(2);
     }
 
+    /** Or a pod alone that takes the API server longer than we wait: the others come first then. */
     @Test
     void anApiServerThatIsAwayIsAskedAgainInTheNextRound() {
         answerOfTheFirst = 503;
@@ -103,6 +104,6 @@ class WaitingPodsTest {
         answerOfTheFirst = 200;
         waiting.wake();
 
-        assertThat(asked).containsExactly("first", "first", "second");
+        assertThat(asked).containsExactly("first", "second", "first");
     }
 }

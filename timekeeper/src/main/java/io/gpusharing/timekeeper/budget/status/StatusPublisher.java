@@ -50,6 +50,12 @@ class StatusPublisher extends LeaderTask {
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    /** Usual are some hundredths of a second. */
+    private static final Duration LONG = Duration.ofSeconds(1);
+
+    /** So many times as long as a long write has taken. */
+    private static final int REST = 20;
+
     /** How long nobody is looked for who has become more urgent meanwhile. */
     private static final Duration ROUND = Duration.ofSeconds(1);
 
@@ -65,6 +71,12 @@ class StatusPublisher extends LeaderTask {
 
     private final WritePace pace;
     private final Clock clock;
+
+    /**
+     * Until when what says nothing new of a standing is not written again: an object with odd
+     * managed fields costs the API server ten seconds, in which no other is written.
+     */
+    private final Map<String, Instant> resting = new HashMap<>();
 
     /** Budgets whose status could not be written: logged once. */
     private final Set<String> failing = new HashSet<>();
@@ -129,6 +141,7 @@ class StatusPublisher extends LeaderTask {
         if (state == null) {
             published.remove(name);
             failing.remove(name);
+            resting.remove(name);
             return null;
         }
         if (state.isAhead(now)) {
@@ -139,10 +152,22 @@ class StatusPublisher extends LeaderTask {
         if (at == null || at.isAfter(now)) {
             return at;
         }
+        Instant rested = resting.getOrDefault(name, now);
+        if (rested.isAfter(now) && saysItsStanding(name, now)) {
+            return rested;
+        }
         if (canWait(state, now) && !pace.takesTurn()) {
             return pace.nextTurn();
         }
-        return write(state, now) ? due(state, now) : now.plus(RETRY);
+        Instant begun = clock.instant();
+        boolean written = write(state, now);
+        Duration took = Duration.between(begun, clock.instant());
+        if (took.compareTo(LONG) > 0) {
+            resting.put(name, now.plus(took.multipliedBy(REST)));
+        } else {
+            resting.remove(name);
+        }
+        return written ? due(state, now) : now.plus(RETRY);
     }
 
     /**
