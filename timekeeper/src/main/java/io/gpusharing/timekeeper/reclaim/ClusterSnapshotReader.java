@@ -1,10 +1,10 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -32,6 +32,7 @@ import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
 import java.net.HttpURLConnection;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -111,13 +112,10 @@ final class ClusterSnapshotReader {
      * @throws KubernetesClientException if the API server cannot be asked
      */
     Reading read(Instant now, List<PastEviction> past, List<Refusal> refusals) {
-        List<Node> nodes = client.nodes().list().getItems();
-        Map<String, Map<String, String>> namespaces =
-                client.namespaces().list().getItems().stream()
-                        .collect(
-                                toMap(
-                                        it -> it.getMetadata().getName(),
-                                        ClusterSnapshotReader::annotations));
+        // An object may have a megabyte and a half, and of all together there is no end.
+        var namespaces = new HashMap<String, Map<String, String>>();
+        StreamedList.of(client, Namespace.class)
+                .forEach(it -> namespaces.put(it.getMetadata().getName(), ours(it.getMetadata())));
         DisruptionBudgets disruptions = disruptionBudgets();
         var ending = new Ending(now.minus(properties.settle()), now.plus(properties.maxGrace()));
         BiFunction<Pod, PodFacts, GpuPod> gpuPod =
@@ -143,7 +141,7 @@ final class ClusterSnapshotReader {
                 new ClusterSnapshot(
                         now,
                         read.groups.beside(read.waiters),
-                        views(nodes, shared, kept),
+                        views(shared, kept),
                         read.gpuPods,
                         budgets(namespaces.keySet(), now),
                         disruptions.allowed(),
@@ -162,24 +160,27 @@ final class ClusterSnapshotReader {
     }
 
     /** A node that cannot be read offers nothing, and so is none. */
-    private List<NodeView> views(
-            List<Node> nodes, Map<String, SharedNode> shared, Map<String, List<KeptRoom>> kept) {
-        return nodes.stream()
-                .flatMap(node -> {
+    private List<NodeView> views(Map<String, SharedNode> shared, Map<String, List<KeptRoom>> kept) {
+        var views = new ArrayList<NodeView>();
+        StreamedList.of(client, Node.class)
+                .forEach(node -> {
                     String name = node.getMetadata().getName();
                     List<KeptRoom> rooms = kept.getOrDefault(name, List.of());
-                    return unreadable
+                    unreadable
                             .read(node, it -> capacity.node(it, shared.get(name), rooms))
-                            .stream();
-                })
-                .toList();
+                            .ifPresent(views::add);
+                });
+        return views;
     }
 
     private Map<String, BudgetAccount> budgets(Set<String> namespaces, Instant now) {
         Set<String> paused = new HashSet<>();
-        client.resources(GpuBudget.class).list().getItems().stream()
-                .filter(it -> "true".equals(annotations(it.getMetadata()).get(PAUSED)))
-                .forEach(it -> paused.add(it.getMetadata().getName()));
+        StreamedList.of(client, GpuBudget.class)
+                .forEach(it -> {
+                    if ("true".equals(ours(it.getMetadata()).get(PAUSED))) {
+                        paused.add(it.getMetadata().getName());
+                    }
+                });
         Map<String, BudgetAccount> byNamespace = new HashMap<>();
         for (String namespace : namespaces) {
             budgets.ofNamespace(namespace)
@@ -224,12 +225,10 @@ final class ClusterSnapshotReader {
                 .orElse(NodeFacts.UNKNOWN);
     }
 
-    private static Map<String, String> annotations(Namespace namespace) {
-        return annotations(namespace.getMetadata());
-    }
-
-    private static Map<String, String> annotations(
-            io.fabric8.kubernetes.api.model.ObjectMeta meta) {
-        return Objects.requireNonNullElse(meta.getAnnotations(), Map.of());
+    /** The annotations that are read here. */
+    private static Map<String, String> ours(ObjectMeta meta) {
+        var ours = new HashMap<>(Objects.requireNonNullElse(meta.getAnnotations(), Map.of()));
+        ours.keySet().removeIf(key -> !key.startsWith(Names.PREFIX));
+        return ours;
     }
 }

@@ -5,6 +5,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
@@ -45,16 +46,16 @@ class Reservations {
             return Map.of();
         }
         var kept = new HashMap<String, List<KeptRoom>>();
-        for (GpuReservation reservation :
-                client.resources(GpuReservation.class).list().getItems()) {
-            // One that cannot be read keeps nothing: nobody knows what, where and for whom.
-            unreadable
-                    .read(reservation, Reservations::room)
-                    .filter(room -> now.isBefore(room.until()))
-                    .filter(room -> waiting.contains(room.podUid()))
-                    .ifPresent(room ->
-                            kept.computeIfAbsent(room.node(), node -> new ArrayList<>()).add(room));
-        }
+        // One that cannot be read keeps nothing: nobody knows what, where and for whom.
+        StreamedList.of(client, GpuReservation.class)
+                .forEach(reservation ->
+                        unreadable
+                                .read(reservation, Reservations::room)
+                                .filter(room -> now.isBefore(room.until()))
+                                .filter(room -> waiting.contains(room.podUid()))
+                                .ifPresent(room ->
+                                        kept.computeIfAbsent(room.node(), node -> new ArrayList<>())
+                                                .add(room)));
         return kept;
     }
 

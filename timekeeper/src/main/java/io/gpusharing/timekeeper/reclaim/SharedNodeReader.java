@@ -1,13 +1,13 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import static java.util.stream.Collectors.toMap;
-
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.SharedNode;
 import java.net.HttpURLConnection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -34,9 +34,10 @@ final class SharedNodeReader {
      */
     Map<String, SharedNode> read() {
         try {
-            return client.resources(GpuNode.class).list().getItems().stream()
-                    .flatMap(this::read)
-                    .collect(toMap(SharedNode::name, node -> node));
+            var nodes = new HashMap<String, SharedNode>();
+            StreamedList.of(client, GpuNode.class)
+                    .forEach(node -> read(node).forEach(it -> nodes.put(it.name(), it)));
+            return nodes;
         } catch (KubernetesClientException e) {
             // Of any other failure more is known a round later: a guess could evict the wrong pods.
             switch (e.getCode()) {
