@@ -106,6 +106,13 @@ class SettingsTest {
                                 "example.com/gpu=10,cnvrg.io/metagpu=100"));
 
         assertThat(settings.dialect(Map.of())).isEqualTo(new Aliyun());
+        assertThat(settings.resources())
+                .containsExactlyInAnyOrder(
+                        "tencent.com/vcuda-core",
+                        "tencent.com/vcuda-memory",
+                        "aliyun.com/gpu-mem",
+                        "cnvrg.io/metagpu",
+                        "example.com/gpu");
         assertThat(settings.dialect(Map.of("gpusharing.io/dialect", "metagpu")))
                 .isEqualTo(
                         new Metagpu(

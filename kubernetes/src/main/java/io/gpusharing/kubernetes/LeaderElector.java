@@ -106,7 +106,7 @@ public final class LeaderElector implements AutoCloseable {
         Instant asked = ticks.instant();
         try {
             if (claim(asked)) {
-                leadership.hold(asked.plus(settings.renewDeadline()));
+                hold(asked.plus(settings.renewDeadline()));
             } else {
                 leadership.lose();
             }
@@ -214,6 +214,17 @@ public final class LeaderElector implements AutoCloseable {
 
     private ZonedDateTime now() {
         return clock.instant().truncatedTo(ChronoUnit.MICROS).atZone(ZoneOffset.UTC);
+    }
+
+    /** Who cannot begin leaves it to others. */
+    private void hold(Instant end) {
+        try {
+            leadership.hold(end);
+        } catch (RuntimeException | Error e) {
+            written = null;
+            release();
+            throw e;
+        }
     }
 
     private void release() {

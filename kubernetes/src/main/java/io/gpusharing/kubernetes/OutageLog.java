@@ -74,9 +74,9 @@ public final class OutageLog {
     }
 
     /**
-     * Whether the API server would take no other request either: it is away or overloaded, or does
-     * not know us. Of one object that it does not take, or because of which a webhook of others
-     * fails, it says 500 or another code.
+     * Whether the API server would most likely take no other request either: it is away or
+     * overloaded, or does not know us. Of one object that it does not take, or because of which a
+     * webhook of others fails, it says 500 or another code.
      */
     public static boolean isOutageForAll(KubernetesClientException problem) {
         return switch (problem.getCode()) {

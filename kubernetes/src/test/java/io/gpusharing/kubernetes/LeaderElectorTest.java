@@ -157,6 +157,23 @@ class LeaderElectorTest {
     }
 
     @Test
+    void aReplicaThatCannotBeginLeavesItToAnother() {
+        one.leadership.listen(
+                () -> {
+                    throw new AssertionError("a class that does not load");
+                },
+                () -> {});
+
+        assertThat(one.leadsAfterATry()).isFalse();
+        assertThat(two.leadsAfterATry()).isTrue();
+
+        pass(60);
+
+        assertThat(two.leadership.leads()).isTrue();
+        assertThat(two.leadership.term()).isEqualTo(1);
+    }
+
+    @Test
     void aReplicaThatDoesNotLeadReleasesNothing() {
         one.elector.attempt();
         two.elector.start();

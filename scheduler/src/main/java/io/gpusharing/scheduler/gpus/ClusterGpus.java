@@ -470,7 +470,7 @@ public final class ClusterGpus {
 
     /**
      * Pods that were refused for want of room, and for which there is room by now: so many at most,
-     * and only of the next few kinds of pods; and before them those for which nobody could say
+     * and only of the next few kinds of pods; and after them those for which nobody could say
      * whether there is.
      */
     public synchronized List<GpuPod> wakeable(int most, Instant now) {

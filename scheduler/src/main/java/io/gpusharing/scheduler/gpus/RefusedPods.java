@@ -74,7 +74,7 @@ final class RefusedPods {
     }
 
     /**
-     * Those for which nobody could answer, and those for which there is room by now. It looks at a
+     * Those for which there is room by now, and those for which nobody could answer. It looks at a
      * few kinds of pods, and at the next ones when it is asked again: whoever makes thousands that
      * fit nowhere must not keep others waiting.
      *
@@ -89,7 +89,18 @@ final class RefusedPods {
             UnaryOperator<GpuPod> beside,
             Predicate<GpuPod> kept,
             Predicate<GpuPod> hasRoom) {
-        var found = new ArrayList<>(unanswered.values().stream().limit(most).toList());
+        List<GpuPod> found = withRoom(most, changes, beside, kept, hasRoom);
+        unanswered.values().stream().limit(most - found.size()).forEach(found::add);
+        return found;
+    }
+
+    private List<GpuPod> withRoom(
+            int most,
+            long changes,
+            UnaryOperator<GpuPod> beside,
+            Predicate<GpuPod> kept,
+            Predicate<GpuPod> hasRoom) {
+        var found = new ArrayList<GpuPod>();
         if (known == changes) {
             return found;
         }

@@ -24,6 +24,9 @@ public final class Preemptions {
     /** The best of so many nodes where it would do is taken: kube-scheduler waits meanwhile. */
     private static final int ENOUGH = 3;
 
+    /** Nodes that were not told in time: each costs kube-scheduler half a second. */
+    private static final int MOST_FAILED = 2;
+
     /** So long another node is looked at or read; kube-scheduler gives up after five seconds. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
@@ -82,13 +85,14 @@ public final class Preemptions {
         var found = new ArrayList<Preemption>();
         RuntimeException untold = null;
         int read = 0;
+        int failed = 0;
         for (Preemption atLeast : byGpus) {
             if (found.size() == ENOUGH
+                    || failed == MOST_FAILED
                     || found.stream().anyMatch(it -> it.isBetterThan(atLeast))
                     || (read > 0 && !clock.instant().isBefore(enough))) {
                 break;
             }
-            read++;
             String node = atLeast.node();
             HeldGpus itsGpus = requireNonNull(held.get(node));
             Set<String> expendable = uids(running.on(node));
@@ -98,9 +102,11 @@ public final class Preemptions {
                         .map(pods -> filter.filter(node, itsGpus, pods, expendable))
                         .flatMap(state -> NodeSearch.search(preemptor, budgets, state))
                         .ifPresent(found::add);
+                read++;
             } catch (RuntimeException e) {
-                // The pods of one node do not decide for all.
+                // The pods of one node do not decide for all, though they may take all of the time.
                 untold = e;
+                failed++;
             }
         }
         if (found.isEmpty() && untold != null) {

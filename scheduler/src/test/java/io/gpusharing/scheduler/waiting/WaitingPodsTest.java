@@ -93,6 +93,21 @@ class WaitingPodsTest {
         assertThat(asked).as("both were told, as far as they can be").hasSize(2);
     }
 
+    @Test
+    void aPodForWhichNobodyCouldAnswerComesAfterTheOthersAndIsTriedAgain() {
+        gpus.unanswered(pod("first"));
+        answerOfTheFirst = 503;
+        waiting.wake();
+
+        assertThat(asked).containsExactly("second", "first");
+
+        answerOfTheFirst = 200;
+        waiting.wake();
+        waiting.wake();
+
+        assertThat(asked).containsExactly("second", "first", "first");
+    }
+
     /** Or a pod alone that takes the API server longer than we wait: the others come first then. */
     @Test
     void anApiServerThatIsAwayIsAskedAgainInTheNextRound() {

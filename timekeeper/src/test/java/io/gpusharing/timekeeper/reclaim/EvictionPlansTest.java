@@ -116,6 +116,13 @@ class EvictionPlansTest {
         assertThat(column("cost")).isEqualTo("1200000000");
     }
 
+    @Test
+    void aTextThatNoDatabaseHoldsIsWrittenAllTheSame() {
+        answered(Result.Refused, "a webhook of others says \0");
+
+        assertThat(column("result_detail")).isEqualTo("a webhook of others says \uFFFD");
+    }
+
     /** A leader that slept over its plan finds the next leader's plan, whatever its victims. */
     @Test
     void aPlannerThatMissedTheLastEvictionPlansAgain() {

@@ -137,6 +137,8 @@ class PodAnnotator extends LeaderTask {
 
     private void write(PodAnnotation mark, Instant now) {
         PodFacts pod = mark.pod();
+        // Before it is asked for: whatever goes wrong, the others have their turn.
+        resting.put(pod.uid(), now.plus(AGAIN));
         try {
             client.resource(named(pod))
                     .patch(
@@ -145,7 +147,6 @@ class PodAnnotator extends LeaderTask {
                                     .withFieldManager(Names.TIMEKEEPER)
                                     .build(),
                             document(mark));
-            resting.put(pod.uid(), now.plus(AGAIN));
             refusing.remove(pod.namespace());
         } catch (KubernetesClientException e) {
             if (OutageLog.isOutageForAll(e)) {

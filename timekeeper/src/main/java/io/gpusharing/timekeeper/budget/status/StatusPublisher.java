@@ -56,6 +56,10 @@ class StatusPublisher extends LeaderTask {
     /** So many times as long as a long write has taken. */
     private static final int REST = 20;
 
+    private static final int REST_OF_FAILED = 2;
+    private static final Duration LONGEST_REST = Duration.ofMinutes(5);
+    private static final Duration LONGEST_REST_OF_FAILED = Duration.ofSeconds(30);
+
     /** How long nobody is looked for who has become more urgent meanwhile. */
     private static final Duration ROUND = Duration.ofSeconds(1);
 
@@ -73,10 +77,14 @@ class StatusPublisher extends LeaderTask {
     private final Clock clock;
 
     /**
-     * Until when what says nothing new of a standing is not written again: an object with odd
-     * managed fields costs the API server ten seconds, in which no other is written.
+     * Until when those are left alone of whom the line that stands there decides as the present one
+     * does, or that could not be written: an object with odd managed fields costs the API server
+     * ten seconds, in which no other is written.
      */
     private final Map<String, Instant> resting = new HashMap<>();
+
+    /** When each was written last, or was to be. */
+    private final Map<String, Instant> tried = new HashMap<>();
 
     /** Budgets whose status could not be written: logged once. */
     private final Set<String> failing = new HashSet<>();
@@ -115,6 +123,8 @@ class StatusPublisher extends LeaderTask {
     @Override
     protected void takeOver() {
         published.clear();
+        resting.clear();
+        tried.clear();
         due.lookAtAll();
     }
 
@@ -142,6 +152,7 @@ class StatusPublisher extends LeaderTask {
             published.remove(name);
             failing.remove(name);
             resting.remove(name);
+            tried.remove(name);
             return null;
         }
         if (state.isAhead(now)) {
@@ -153,21 +164,28 @@ class StatusPublisher extends LeaderTask {
             return at;
         }
         Instant rested = resting.getOrDefault(name, now);
-        if (rested.isAfter(now) && saysItsStanding(name, now)) {
-            return rested;
+        if (rested.isAfter(now) && (failing.contains(name) || decidesAlike(state, now))) {
+            return sooner(rested, Alerts.nextAfter(state, now));
         }
-        if (canWait(state, now) && !pace.takesTurn()) {
+        if (decidesAlike(state, now) && !pace.takesTurn()) {
             return pace.nextTurn();
         }
-        Instant begun = clock.instant();
+        tried.put(name, now);
         boolean written = write(state, now);
-        Duration took = Duration.between(begun, clock.instant());
+        Instant ended = clock.instant();
+        Duration took = Duration.between(now, ended);
+        resting.remove(name);
         if (took.compareTo(LONG) > 0) {
-            resting.put(name, now.plus(took.multipliedBy(REST)));
-        } else {
-            resting.remove(name);
+            resting.put(name, ended.plus(rest(took, written)));
         }
         return written ? due(state, now) : now.plus(RETRY);
+    }
+
+    /** After an outage, in which every write takes long and fails, nobody waits for minutes. */
+    private static Duration rest(Duration took, boolean written) {
+        Duration rest = took.multipliedBy(written ? REST : REST_OF_FAILED);
+        Duration most = written ? LONGEST_REST : LONGEST_REST_OF_FAILED;
+        return rest.compareTo(most) < 0 ? rest : most;
     }
 
     /**
@@ -178,10 +196,7 @@ class StatusPublisher extends LeaderTask {
         return names.stream()
                 .sorted(
                         Comparator.comparing((String name) -> saysItsStanding(name, now))
-                                .thenComparing(name -> {
-                                    Publication last = published.get(name);
-                                    return last == null ? Instant.MIN : last.at();
-                                }))
+                                .thenComparing(name -> tried.getOrDefault(name, Instant.MIN)))
                 .toList();
     }
 
@@ -199,7 +214,7 @@ class StatusPublisher extends LeaderTask {
         return state.standing(now).word().equals(said);
     }
 
-    private boolean canWait(BudgetState state, Instant now) {
+    private boolean decidesAlike(BudgetState state, Instant now) {
         Publication last = published.get(state.name());
         return last != null && last.decidesAlike(state, now, properties);
     }

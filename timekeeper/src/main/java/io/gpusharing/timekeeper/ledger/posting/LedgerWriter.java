@@ -177,14 +177,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
         try {
             ready.await();
             while (running) {
-                Deque<LedgerInput> batch;
-                try {
-                    batch = take();
-                } catch (RuntimeException | Error e) {
-                    // Nothing was taken: what is due next could not be said.
-                    Thread.sleep(rounds.failed(e));
-                    continue;
-                }
+                Deque<LedgerInput> batch = take();
                 if (leadership.leads()) {
                     post(batch);
                 } else {
@@ -198,9 +191,9 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
 
     private Deque<LedgerInput> take() throws InterruptedException {
         Duration nap = leadership.leads() ? nap() : FOLLOW_EVERY;
+        var batch = new ArrayDeque<LedgerInput>();
         // Rounded up, lest it wakes too early; a nap of nothing still takes what is there.
         LedgerInput first = queue.poll(Math.max(0, nap.toMillis() + 1), TimeUnit.MILLISECONDS);
-        var batch = new ArrayDeque<LedgerInput>();
         if (first != null) {
             batch.add(first);
             queue.drainTo(batch, BATCH - 1);
@@ -209,15 +202,21 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
     }
 
     private Duration nap() {
-        Instant due = round.nextDue();
+        Instant due;
+        try {
+            due = round.nextDue();
+        } catch (RuntimeException | Error e) {
+            return rounds.failed(e);
+        }
         Duration wait = due == null ? LONGEST_NAP : Duration.between(clock.instant(), due);
         return wait.compareTo(LONGEST_NAP) < 0 ? wait : LONGEST_NAP;
     }
 
     private void beginTerm() {
         if (leadership.term() != term) {
-            term = leadership.term();
+            long begins = leadership.term();
             round.takeOver();
+            term = begins;
         }
     }
 
@@ -245,6 +244,7 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
                                         ? Stream.of(change.at())
                                         : Stream.empty())
                         .toList();
+        long begun = leadership.term();
         oldest = receivedAt.stream().min(Instant::compareTo).orElseGet(clock::instant);
         while (true) {
             try {
@@ -264,7 +264,8 @@ public class LedgerWriter implements PodEventHandler, SmartLifecycle, Part {
                 stuckSince = away ? null : stuckSince == null ? clock.instant() : stuckSince;
                 Thread.sleep(pause);
             }
-            if (!leadership.leads()) {
+            // In another term the watch begins anew, and tells the same again.
+            if (!leadership.leads() || leadership.term() != begun) {
                 follow(batch);
                 return;
             }

@@ -60,6 +60,7 @@ public final class ReporterTokens {
 
     private final NimbusJwtDecoder decoder;
     private final PerSecond reviewsPerSecond;
+    private final PerSecond repeatedPerSecond;
     private final ClusterKeys keys;
     private final Function<String, Optional<Reporter>> reviews;
     private final Clock clock;
@@ -77,6 +78,7 @@ public final class ReporterTokens {
         this.keys = keys;
         this.reviews = reviews;
         this.reviewsPerSecond = new PerSecond(REVIEWS_PER_SECOND, clock);
+        this.repeatedPerSecond = new PerSecond(REVIEWS_PER_SECOND, clock);
         this.clock = clock;
         JWKSource<SecurityContext> source =
                 JWKSourceBuilder.create(keys)
@@ -141,7 +143,7 @@ public final class ReporterTokens {
 
     /** Who makes up tokens keeps nobody from being asked about who was genuine a minute ago. */
     private Known reviewed(String token, boolean knownBefore, RuntimeException why) {
-        if (!knownBefore && !reviewsPerSecond.mayBegin()) {
+        if (!(knownBefore ? repeatedPerSecond : reviewsPerSecond).mayBegin()) {
             throw new AuthenticationServiceException(
                     "the API server is asked about too many tokens at this moment", why);
         }
@@ -154,6 +156,7 @@ public final class ReporterTokens {
             // The review says that it is valid now, not for how long; the shortest that there is.
             return new Known(reporter, clock.instant().plus(Duration.ofMinutes(1)));
         } catch (InvalidBearerTokenException e) {
+            known.invalidate(token);
             throw e;
         } catch (RuntimeException e) {
             e.addSuppressed(why);
