@@ -76,18 +76,18 @@ public final class OutageLog {
     /**
      * Whether the API server would most likely take no other request either: it is away or
      * overloaded, or does not know us. Of one object that it does not take, or because of which a
-     * webhook of others fails, it says 500 or another code.
+     * webhook of others fails, it says 500 or another code; one may also take it longer than we
+     * wait. Where nobody answers the client has no code, which is 0 or less.
      */
     public static boolean isOutageForAll(KubernetesClientException problem) {
         return switch (problem.getCode()) {
-            case 0,
-                    HttpURLConnection.HTTP_UNAUTHORIZED,
+            case HttpURLConnection.HTTP_UNAUTHORIZED,
                     TOO_MANY_REQUESTS,
                     HttpURLConnection.HTTP_BAD_GATEWAY,
                     HttpURLConnection.HTTP_UNAVAILABLE,
                     HttpURLConnection.HTTP_GATEWAY_TIMEOUT ->
                     true;
-            default -> false;
+            default -> problem.getCode() <= 0 && isOutage(problem);
         };
     }
 

@@ -6,12 +6,14 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.testing.SteppingClock;
 import java.net.ConnectException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +42,25 @@ class OutageLogTest {
         log.detachAppender(lines);
         log.setLevel(null);
         log.setAdditive(true);
+    }
+
+    /** Of a request without an answer the client says -1. */
+    @Test
+    void whereNobodyAnswersOrIsKnownNoOtherRequestWouldBeTakenEither() {
+        assertThat(
+                        OutageLog.isOutageForAll(
+                                new KubernetesClientException(
+                                        "refused", new ConnectException("connection refused"))))
+                .isTrue();
+        assertThat(OutageLog.isOutageForAll(new KubernetesClientException("busy", 429, null)))
+                .isTrue();
+        assertThat(
+                        OutageLog.isOutageForAll(
+                                new KubernetesClientException(
+                                        "longer than we wait", new TimeoutException())))
+                .isFalse();
+        assertThat(OutageLog.isOutageForAll(new KubernetesClientException("too large", 500, null)))
+                .isFalse();
     }
 
     @Test
