@@ -109,12 +109,12 @@ public final class ReporterTokens {
         if (before != null && clock.instant().isBefore(before.expires())) {
             return before.reporter();
         }
-        Known found = find(token, before != null);
+        Known found = find(token);
         known.put(token, found);
         return found.reporter();
     }
 
-    private Known find(String token, boolean knownBefore) {
+    private Known find(String token) {
         try {
             Jwt jwt = decoder.decode(token);
             Instant expires = jwt.getExpiresAt();
@@ -127,7 +127,7 @@ public final class ReporterTokens {
         } catch (BadJwtException e) {
             throw new InvalidBearerTokenException("the token is not signed by this cluster", e);
         } catch (KeysUnavailableException e) {
-            return reviewed(token, knownBefore, e);
+            return reviewed(token, e);
         } catch (JwtException e) {
             if (e.getCause() instanceof RateLimitReachedException && keys.areRead()) {
                 // Who makes up keys would have the API server asked without end.
@@ -135,15 +135,16 @@ public final class ReporterTokens {
                         "keys of which nothing is known are asked for every ten seconds", e);
             }
             if (e.getCause() instanceof KeySourceException) {
-                return reviewed(token, knownBefore, e);
+                return reviewed(token, e);
             }
             throw new InvalidBearerTokenException("the token cannot be read", e);
         }
     }
 
     /** Who makes up tokens keeps nobody from being asked about who was genuine a minute ago. */
-    private Known reviewed(String token, boolean knownBefore, RuntimeException why) {
-        if (!(knownBefore ? repeatedPerSecond : reviewsPerSecond).mayBegin()) {
+    private Known reviewed(String token, RuntimeException why) {
+        boolean isRepeated = known.getIfPresent(token) != null;
+        if (!(isRepeated ? repeatedPerSecond : reviewsPerSecond).mayBegin()) {
             throw new AuthenticationServiceException(
                     "the API server is asked about too many tokens at this moment", why);
         }
