@@ -16,6 +16,7 @@ import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.timekeeper.web.NamespaceParameter;
 import io.gpusharing.timekeeper.web.Page;
 import io.gpusharing.timekeeper.web.UsageApi;
 import io.gpusharing.web.Caller;
@@ -200,7 +201,7 @@ class ExplanationController {
         return page(
                 limit,
                 evictions.receipts(
-                        namespace,
+                        NamespaceParameter.checked(namespace),
                         pod,
                         place(after),
                         Page.size(limit),

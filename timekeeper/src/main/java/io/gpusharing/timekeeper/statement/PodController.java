@@ -4,12 +4,12 @@ import io.gpusharing.timekeeper.ledger.correction.CorrectionController;
 import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
 import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.timekeeper.web.NamespaceParameter;
 import io.gpusharing.timekeeper.web.Page;
 import io.gpusharing.web.Caller;
 import java.time.Clock;
 import java.util.List;
 import java.util.UUID;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -25,8 +25,6 @@ import org.springframework.web.server.ResponseStatusException;
 @RestController
 @RequestMapping("/api/v1/pods")
 public class PodController {
-
-    private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
 
     private final PodCharges charges;
     private final Corrections corrections;
@@ -51,12 +49,12 @@ public class PodController {
             @RequestParam(required = false) @Nullable String namespace,
             @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable UUID after) {
-        if (namespace != null && !DNS_LABEL.matcher(namespace).matches()) {
-            throw new ResponseStatusException(
-                    HttpStatus.BAD_REQUEST, "namespace is no name of a namespace");
-        }
         return Page.of(
-                charges.page(namespace, after, Page.size(limit), clock.instant()),
+                charges.page(
+                        NamespaceParameter.checked(namespace),
+                        after,
+                        Page.size(limit),
+                        clock.instant()),
                 limit,
                 pod -> pod.uid().toString());
     }

@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.statement.PodCharges;
 import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
+import io.gpusharing.timekeeper.web.NamespaceParameter;
 import io.gpusharing.timekeeper.web.Page;
 import java.time.Clock;
 import java.time.Instant;
@@ -76,7 +77,12 @@ class MeasuredUseController {
             @RequestParam(required = false) @Nullable String namespace,
             @RequestParam(defaultValue = "1000") int limit,
             @RequestParam(required = false) @Nullable UUID after) {
-        List<PodCharge> page = charges.page(namespace, after, Page.size(limit), clock.instant());
+        List<PodCharge> page =
+                charges.page(
+                        NamespaceParameter.checked(namespace),
+                        after,
+                        Page.size(limit),
+                        clock.instant());
         Map<UUID, Measured> uses = measured.of(page.stream().map(PodCharge::uid).toList());
         List<PodUse> pods =
                 page.stream()

@@ -5,6 +5,7 @@ import io.gpusharing.timekeeper.statement.Span;
 import io.gpusharing.timekeeper.usage.WasteReport.Line;
 import io.gpusharing.timekeeper.usage.WasteReport.Question;
 import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.timekeeper.web.NamespaceParameter;
 import io.gpusharing.timekeeper.web.Page;
 import io.gpusharing.timekeeper.web.UsageApi;
 import java.time.Clock;
@@ -66,7 +67,7 @@ class WasteController {
             @RequestParam(required = false) @Nullable String budget,
             @RequestParam(defaultValue = "100") int limit,
             @RequestParam(defaultValue = "0") long after) {
-        Question question = question(from, to, namespace, budget);
+        Question question = question(from, to, NamespaceParameter.checked(namespace), budget);
         return page(lines(question, by, limit, after), question, limit, after);
     }
 

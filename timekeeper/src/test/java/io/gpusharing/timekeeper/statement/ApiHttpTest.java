@@ -1138,8 +1138,9 @@ class ApiHttpTest {
 
     @Test
     void anInvalidNamespaceIsABadRequest() throws Exception {
-        isProblem(get("admin", "/api/v1/pods?namespace=%00"), 400, "namespace");
-        isProblem(get("admin", "/api/v1/waste?namespace=%00"), 400);
+        for (String list : List.of("pods", "waste", "usage/pods", "evictions")) {
+            isProblem(get("admin", "/api/v1/" + list + "?namespace=%00"), 400, "namespace");
+        }
     }
 
     @Test
