@@ -37,6 +37,12 @@ public final class StreamedList<T extends HasMetadata> {
 
     private static final Logger log = LoggerFactory.getLogger(StreamedList.class);
 
+    private static final String WHOLE = "application/json";
+
+    /** Kubernetes, API concepts: nothing but {@code metadata} of each object. */
+    private static final String METADATA =
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
     /** Objects to an answer: what the API server has in memory for it. */
     private static final int PAGE = 250;
 
@@ -44,14 +50,20 @@ public final class StreamedList<T extends HasMetadata> {
     private final ApiServerSerialization serialization;
     private final Class<T> kind;
     private final Map<String, String> query;
+    private final String accept;
     private final Duration patience;
 
     private StreamedList(
-            KubernetesClient client, Class<T> kind, Map<String, String> query, Duration patience) {
+            KubernetesClient client,
+            Class<T> kind,
+            Map<String, String> query,
+            String accept,
+            Duration patience) {
         this.client = client;
         this.serialization = (ApiServerSerialization) client.getKubernetesSerialization();
         this.kind = kind;
         this.query = query;
+        this.accept = accept;
         this.patience = patience;
     }
 
@@ -66,6 +78,7 @@ public final class StreamedList<T extends HasMetadata> {
                 client,
                 kind,
                 Map.of(),
+                WHOLE,
                 Duration.ofMillis(client.getConfiguration().getRequestTimeout()));
     }
 
@@ -90,7 +103,12 @@ public final class StreamedList<T extends HasMetadata> {
     private StreamedList<T> with(String parameter, String value) {
         var more = new LinkedHashMap<>(query);
         more.put(parameter, value);
-        return new StreamedList<>(client, kind, more, patience);
+        return new StreamedList<>(client, kind, more, accept, patience);
+    }
+
+    /** The same without anything of an object but its metadata. */
+    public StreamedList<T> metadataOnly() {
+        return new StreamedList<>(client, kind, query, METADATA, patience);
     }
 
     /**
@@ -99,7 +117,7 @@ public final class StreamedList<T extends HasMetadata> {
      * @param patience for how long the API server may say nothing
      */
     public StreamedList<T> within(Duration patience) {
-        return new StreamedList<>(client, kind, query, patience);
+        return new StreamedList<>(client, kind, query, accept, patience);
     }
 
     /**
@@ -152,6 +170,7 @@ public final class StreamedList<T extends HasMetadata> {
         return client.getHttpClient()
                 .newHttpRequestBuilder()
                 .url(url.build())
+                .header("Accept", accept)
                 .timeout(patience.toMillis(), TimeUnit.MILLISECONDS)
                 .build();
     }

@@ -32,6 +32,9 @@ class PodSweep extends LeaderTask {
     /** Each attempt lists all pods. */
     private static final Duration RETRY = Duration.ofSeconds(30);
 
+    /** So many times as long as a sweep took. */
+    private static final int REST = 4;
+
     private final KubernetesClient client;
     private final RequestGrammars grammars;
     private final PodReader reader;
@@ -77,7 +80,11 @@ class PodSweep extends LeaderTask {
             return now.plus(UNTIL_LISTED);
         }
         handler.onEvent(sweep());
-        return now.plus(properties.every());
+        // The API server is not to spend more than a fifth of its time on it.
+        Instant swept = clock.instant();
+        Instant rested = swept.plus(Duration.between(now, swept).multipliedBy(REST));
+        Instant next = now.plus(properties.every());
+        return rested.isAfter(next) ? rested : next;
     }
 
     private PodEvent.Resync sweep() {

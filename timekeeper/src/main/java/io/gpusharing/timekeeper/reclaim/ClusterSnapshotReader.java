@@ -31,6 +31,7 @@ import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
 import java.net.HttpURLConnection;
+import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,6 +71,7 @@ final class ClusterSnapshotReader {
     private final UnreadableObjects unreadable;
     private final String ownNamespace;
     private final ReclaimProperties properties;
+    private final Clock clock;
     private boolean blindToDisruptionBudgets;
 
     ClusterSnapshotReader(
@@ -81,7 +83,8 @@ final class ClusterSnapshotReader {
             Reservations reservations,
             UnreadableObjects unreadable,
             @Value("${gpusharing.cluster.namespace}") String ownNamespace,
-            ReclaimProperties properties) {
+            ReclaimProperties properties,
+            Clock clock) {
         this.client = client;
         this.budgets = budgets;
         this.view = view;
@@ -95,6 +98,7 @@ final class ClusterSnapshotReader {
         this.gpuPodReader = new GpuPodReader(grammars, capacity, properties.gangLabel());
         this.ownNamespace = ownNamespace;
         this.properties = properties;
+        this.clock = clock;
     }
 
     /**
@@ -109,15 +113,20 @@ final class ClusterSnapshotReader {
             boolean paused) {}
 
     /**
+     * Reads it. Where objects are large that takes many seconds, so it is judged by when it ends.
+     *
      * @throws KubernetesClientException if the API server cannot be asked
      */
-    Reading read(Instant now, List<PastEviction> past, List<Refusal> refusals) {
+    Reading read(List<PastEviction> past, List<Refusal> refusals) {
+        Instant begun = clock.instant();
         // An object may have a megabyte and a half, and of all together there is no end.
         var namespaces = new HashMap<String, Map<String, String>>();
         StreamedList.of(client, Namespace.class)
+                .metadataOnly()
                 .forEach(it -> namespaces.put(it.getMetadata().getName(), ours(it.getMetadata())));
         DisruptionBudgets disruptions = disruptionBudgets();
-        var ending = new Ending(now.minus(properties.settle()), now.plus(properties.maxGrace()));
+        var ending =
+                new Ending(begun.minus(properties.settle()), begun.plus(properties.maxGrace()));
         BiFunction<Pod, PodFacts, GpuPod> gpuPod =
                 (pod, facts) ->
                         gpuPodReader.read(
@@ -135,15 +144,18 @@ final class ClusterSnapshotReader {
         Map<String, SharedNode> shared = sharedNodes.read();
         Map<String, List<KeptRoom>> kept =
                 reservations.kept(
-                        read.waiters.stream().map(it -> it.pod().uid()).collect(toSet()), now);
+                        read.waiters.stream().map(it -> it.pod().uid()).collect(toSet()), begun);
         read.groups.complete(shared, kept.values().stream().flatMap(List::stream).toList());
+        List<NodeView> nodes = views(shared, kept);
+        Set<String> pausedBudgets = pausedBudgets();
+        Instant now = clock.instant();
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                         now,
                         read.groups.beside(read.waiters),
-                        views(shared, kept),
+                        nodes,
                         read.gpuPods,
-                        budgets(namespaces.keySet(), now),
+                        budgets(namespaces.keySet(), pausedBudgets, now),
                         disruptions.allowed(),
                         past,
                         refusals,
@@ -173,14 +185,20 @@ final class ClusterSnapshotReader {
         return views;
     }
 
-    private Map<String, BudgetAccount> budgets(Set<String> namespaces, Instant now) {
+    private Set<String> pausedBudgets() {
         Set<String> paused = new HashSet<>();
         StreamedList.of(client, GpuBudget.class)
+                .metadataOnly()
                 .forEach(it -> {
                     if ("true".equals(ours(it.getMetadata()).get(PAUSED))) {
                         paused.add(it.getMetadata().getName());
                     }
                 });
+        return paused;
+    }
+
+    private Map<String, BudgetAccount> budgets(
+            Set<String> namespaces, Set<String> paused, Instant now) {
         Map<String, BudgetAccount> byNamespace = new HashMap<>();
         for (String namespace : namespaces) {
             budgets.ofNamespace(namespace)

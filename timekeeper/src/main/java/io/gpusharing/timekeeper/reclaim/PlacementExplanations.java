@@ -123,7 +123,7 @@ public class PlacementExplanations {
         Instant now = clock.instant();
         Instant back = now.minus(properties.lookBack());
         ClusterSnapshotReader.Reading reading =
-                snapshots.read(now, plans.since(back), plans.refusalsSince(back));
+                snapshots.read(plans.since(back), plans.refusalsSince(back));
         return new Seen(
                 new Picture(reading.snapshot()),
                 reading.groups(),

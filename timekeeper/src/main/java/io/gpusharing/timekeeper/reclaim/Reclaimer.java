@@ -104,7 +104,8 @@ class Reclaimer extends LeaderTask {
         long written = plans.written();
         Instant back = now.minus(properties.lookBack());
         ClusterSnapshotReader.Reading reading =
-                snapshots.read(now, plans.since(back), plans.refusalsSince(back));
+                snapshots.read(plans.since(back), plans.refusalsSince(back));
+        Instant read = reading.snapshot().now();
         Planner planner = new Planner(properties.rules(reading.paused()), queue);
         List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
         metrics.decided(decisions);
@@ -114,8 +115,8 @@ class Reclaimer extends LeaderTask {
             }
             switch (decision) {
                 case Evict evict -> {
-                    if (reserved(evict, now)
-                            && !carryOut(written++, evict, reading.snapshot(), planner, now)) {
+                    if (reserved(evict, read)
+                            && !carryOut(written++, evict, reading.snapshot(), planner, read)) {
                         return;
                     }
                 }

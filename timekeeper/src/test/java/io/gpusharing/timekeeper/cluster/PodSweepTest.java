@@ -36,8 +36,9 @@ class PodSweepTest {
     private PodSweep sweep;
 
     /** Remembers what a sweep found. */
-    private static final class Found implements PodEventHandler {
+    private final class Found implements PodEventHandler {
 
+        Duration takes = Duration.ZERO;
         final List<List<PodFacts>> sweeps = new ArrayList<>();
         final List<Set<UUID>> unread = new ArrayList<>();
 
@@ -49,6 +50,7 @@ class PodSweepTest {
         @Override
         public void onEvent(PodEvent event) {
             assertThat(event).isInstanceOf(PodEvent.Resync.class);
+            clock.pass(takes);
             sweeps.add(((PodEvent.Resync) event).pods());
             unread.add(((PodEvent.Resync) event).unread());
         }
@@ -129,6 +131,16 @@ class PodSweepTest {
         view.replacePods(List.of(), Set.of());
         assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(15)));
         assertThat(found.sweeps).hasSize(1);
+    }
+
+    /** A cluster may hold gigabytes of pods. */
+    @Test
+    void aLongSweepIsFollowedByALongerRest() {
+        Instant now = clock.instant();
+        view.replacePods(List.of(), Set.of());
+        found.takes = Duration.ofMinutes(5);
+
+        assertThat(sweep.work(now)).isEqualTo(now.plus(Duration.ofMinutes(25)));
     }
 
     @Test
