@@ -127,7 +127,7 @@ prerequisites:
 	@tools/prerequisites
 
 # The jars, without tests; only when a source is newer. Those of the demo are a part of them, in less time.
-SOURCES := $(shell find pom.xml {common,kubernetes,web,nvml,recount,embedded-postgres,webhook,timekeeper,sidecar,deviceplugin,scheduler,cli,e2e}/{pom.xml,src} -type f 2>/dev/null)
+SOURCES := $(shell find pom.xml {common,wire,placement,kubernetes,web,nvml,recount,embedded-postgres,webhook,timekeeper,sidecar,deviceplugin,scheduler,cli,e2e}/{pom.xml,src} -type f 2>/dev/null)
 .run/built: $(SOURCES)
 	@tools/package
 

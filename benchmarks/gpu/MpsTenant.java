@@ -9,11 +9,11 @@ import io.gpusharing.deviceplugin.mps.GpuFolder;
 import io.gpusharing.deviceplugin.mps.MpsControl;
 import io.gpusharing.deviceplugin.mps.MpsProgram;
 import io.gpusharing.nvml.PhysicalGpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.wire.GpuHold;
 import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import java.io.BufferedReader;
@@ -106,7 +106,7 @@ public class MpsTenant implements NodePods {
 
     private String start(NodePod pod) throws Exception {
         var asks = List.of(new ContainerAsk("cuda", Kind.App, new GpuAsk(1, 25, 8_192, false), Set.of()));
-        grants.grant(pod.uid(), "n", pod.name(), PodPlacement.shared(asks, mps.sharing(pod, asks)), mps.all());
+        grants.grant(pod.uid(), "n", pod.name(), ContainerAsk.shared(asks, mps.sharing(pod, asks)), mps.all());
         if (grants.of(pod.uid()).isEmpty()) {
             return "\"obstacle\": \"unhealthy: %s\"".formatted(mps.all().getFirst().fault());
         }

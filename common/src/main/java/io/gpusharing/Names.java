@@ -9,15 +9,15 @@ public final class Names {
     /** Prefix of annotations that users may write when they create a pod, and not change later. */
     public static final String REQUEST_PREFIX = "request.gpusharing.io/";
 
-    /** Which of the GPUs where it fits a pod wants; see {@code placement.Strategy}. */
+    /** Which of the GPUs where it fits a pod wants; see {@code sharing.Strategy}. */
     public static final String STRATEGY_ANNOTATION = REQUEST_PREFIX + "strategy";
 
     /**
-     * With which pods of its namespace a pod wants to share a GPU; see {@code placement.GpuGroup}.
+     * With which pods of its namespace a pod wants to share a GPU; see {@code sharing.GpuGroup}.
      */
     public static final String SAME_GPU_ANNOTATION = REQUEST_PREFIX + "same-gpu";
 
-    /** Whether a pod shares GPUs by MPS where nodes serve it; see {@code placement.Sharing}. */
+    /** Whether a pod shares GPUs by MPS where nodes serve it; see {@code sharing.Sharing}. */
     public static final String MPS_ANNOTATION = REQUEST_PREFIX + "mps";
 
     /** Label on nodes that serve MPS, value {@code enabled}. */
@@ -41,7 +41,7 @@ public final class Names {
     /** Name of the container that we injected. */
     public static final String SIDECAR_ANNOTATION = PREFIX + "sidecar";
 
-    /** Who made a {@code GpuGrant}, as the API server knows them. */
+    /** Who made a {@code GpuGrant} or {@code GpuCorrection}, as the API server knows them. */
     public static final String AUTHOR_ANNOTATION = PREFIX + "author";
 
     /** Set to {@code true} by an administrator on a pod or namespace: reclaim leaves it alone. */

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class WallsTest {
 
     private static final String[] VOCABULARY = {
-        "io.gpusharing.request..", "io.gpusharing.budget..", "io.gpusharing.placement.."
+        "io.gpusharing.request..", "io.gpusharing.budget..", "io.gpusharing.sharing.."
     };
 
     private static final JavaClasses CLASSES =
@@ -37,7 +37,7 @@ class WallsTest {
                         "io.gpusharing",
                         "io.gpusharing.request..",
                         "io.gpusharing.budget..",
-                        "io.gpusharing.placement..",
+                        "io.gpusharing.sharing..",
                         "java.lang",
                         "java.lang.annotation",
                         "java.lang.invoke",

@@ -9,7 +9,7 @@ import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource;
 import io.gpusharing.deviceplugin.mps.CooperativeMps;
 import io.gpusharing.deviceplugin.start.Disagreement;
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.wire.GpuHold;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;

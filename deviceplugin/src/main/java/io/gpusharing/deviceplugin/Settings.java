@@ -4,7 +4,7 @@ import io.gpusharing.deviceplugin.dialect.Aliyun;
 import io.gpusharing.deviceplugin.dialect.Dialect;
 import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.Sharing;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

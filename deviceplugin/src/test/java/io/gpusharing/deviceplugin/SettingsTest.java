@@ -7,7 +7,7 @@ import io.gpusharing.deviceplugin.Settings.BadSettings;
 import io.gpusharing.deviceplugin.dialect.Aliyun;
 import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.Sharing;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

@@ -6,10 +6,9 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Sharing;
-import io.gpusharing.placement.Sharing.Across;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.sharing.Sharing.Across;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +45,7 @@ public record PodSharing(@Nullable Across across) {
                                         .map(Container::getName)
                                         .collect(toSet())
                                 ::contains);
-        return PodPlacement.shared(
+        return ContainerAsk.shared(
                 asks,
                 Sharing.of(across, metadata.getNamespace(), metadata.getAnnotations(), isEligible));
     }

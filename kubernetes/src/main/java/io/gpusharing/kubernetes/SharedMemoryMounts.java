@@ -1,7 +1,7 @@
 package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.api.model.VolumeMount;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.Sharing;
 import java.util.ArrayList;
 import java.util.List;
 import tools.jackson.core.JsonParser;

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.wire.GpuHold;
+import io.gpusharing.wire.GpuNodeStatus;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,18 +16,22 @@ import org.junit.jupiter.api.Test;
 
 class GpuNodeTest {
 
-    private static final GpuNode.Gpu GPU =
-            new GpuNode.Gpu(
+    private static final GpuNodeStatus.Gpu GPU =
+            new GpuNodeStatus.Gpu(
                     "GPU-1", 3L, "NVIDIA H200", 15_360L, false, "Healthy", null, "Idle", List.of());
+
+    private static SharedNode shared(GpuNode node) {
+        return SharedNode.of(node.getMetadata().getName(), node.getStatus());
+    }
 
     @Test
     void itsGpusAreSharedByWhatItSaysThatItOffers() {
-        assertThat(node(List.of("tencent.com/vcuda-core")).shared().gpus()).hasSize(1);
+        assertThat(shared(node(List.of("tencent.com/vcuda-core"))).gpus()).hasSize(1);
     }
 
     @Test
     void theNumbersOfItsGpusAreThoseOfNvml() {
-        assertThat(node(null).shared().indexes()).containsEntry("GPU-1", 3);
+        assertThat(shared(node(null)).indexes()).containsEntry("GPU-1", 3);
     }
 
     /** A number that is read as an {@code int} would make every list fail. */
@@ -41,17 +47,17 @@ class GpuNodeTest {
                         """,
                         GpuNode.class);
 
-        assertThatThrownBy(node::shared).isInstanceOf(ArithmeticException.class);
+        assertThatThrownBy(() -> shared(node)).isInstanceOf(ArithmeticException.class);
     }
 
     @Test
     void anOlderDevicePluginDoesNotSayWhatItOffers() {
-        assertThat(node(null).shared().gpus()).hasSize(1);
+        assertThat(shared(node(null)).gpus()).hasSize(1);
     }
 
     @Test
     void whereAnotherProviderOffersTheGpusNoneAreShared() {
-        assertThat(node(List.of()).shared().all().gpus()).isEmpty();
+        assertThat(shared(node(List.of())).all().gpus()).isEmpty();
     }
 
     @Test
@@ -73,8 +79,8 @@ class GpuNodeTest {
                         """,
                         GpuNode.class);
 
-        assertThat(node.shared().servesMps()).isTrue();
-        assertThat(node.shared().granted())
+        assertThat(shared(node).servesMps()).isTrue();
+        assertThat(shared(node).granted())
                 .containsEntry(
                         "u-1",
                         List.of(
@@ -92,7 +98,7 @@ class GpuNodeTest {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName("node").build());
         node.setStatus(
-                new GpuNode.Status(
+                new GpuNodeStatus(
                         null,
                         List.of(GPU),
                         List.of(
@@ -105,12 +111,12 @@ class GpuNodeTest {
                                         true,
                                         false))));
 
-        assertThat(node.shared().refused()).containsExactly("for-good");
+        assertThat(shared(node).refused()).containsExactly("for-good");
     }
 
-    private static GpuNode.Refused refused(
+    private static GpuNodeStatus.Refused refused(
             String uid, @Nullable String until, boolean isFinal, boolean ran) {
-        return new GpuNode.Refused(
+        return new GpuNodeStatus.Refused(
                 uid, "lab", uid, "2026-11-26T11:00:00Z", until, isFinal, ran, "It fits nowhere");
     }
 
@@ -149,7 +155,7 @@ class GpuNodeTest {
     private static GpuNode node(@Nullable List<String> resources) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName("node").build());
-        node.setStatus(new GpuNode.Status(resources, List.of(GPU), null));
+        node.setStatus(new GpuNodeStatus(resources, List.of(GPU), null));
         return node;
     }
 }

@@ -22,8 +22,9 @@ class WallsTest {
                     .resideInAnyPackage(
                             "io.gpusharing",
                             "io.gpusharing.budget..",
-                            "io.gpusharing.placement..",
                             "io.gpusharing.request..",
+                            "io.gpusharing.sharing..",
+                            "io.gpusharing.wire..",
                             "io.gpusharing.kubernetes..",
                             "io.fabric8.kubernetes..",
                             "com.fasterxml.jackson.annotation",

@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler;
 
-import io.gpusharing.placement.Sharing;
-import io.gpusharing.placement.Strategy;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.sharing.Strategy;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;

@@ -4,9 +4,11 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.gpusharing.kubernetes.GpuNode;
-import io.gpusharing.kubernetes.GpuNode.Gpu;
-import io.gpusharing.kubernetes.GpuNode.Grant;
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.wire.GpuHold;
+import io.gpusharing.wire.GpuNodeStatus;
+import io.gpusharing.wire.GpuNodeStatus.Gpu;
+import io.gpusharing.wire.GpuNodeStatus.Grant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +26,7 @@ final class GpuNodeReader {
 
     /** Whether our device plugin hands out GPUs there; where another does, it says nothing. */
     static boolean serves(GpuNode node) {
-        GpuNode.Status status = node.getStatus();
+        GpuNodeStatus status = node.getStatus();
         return status != null
                 && status.gpus() != null
                 && (status.resources() == null || !status.resources().isEmpty());
@@ -42,7 +44,8 @@ final class GpuNodeReader {
     static Host read(GpuNode node, @Nullable Node kubernetesNode) {
         List<Gpu> gpus = requireNonNullElse(node.getStatus().gpus(), List.of());
         // Init containers use what the others hold: placing knows how that adds up.
-        Map<String, List<GpuHold>> held = node.shared().granted();
+        Map<String, List<GpuHold>> held =
+                SharedNode.of(node.getMetadata().getName(), node.getStatus()).granted();
         var read = new ArrayList<HostGpu>();
         for (Gpu gpu : gpus) {
             boolean split = Boolean.TRUE.equals(gpu.mig());

@@ -1,9 +1,9 @@
 package io.gpusharing.deviceplugin.dialect;
 
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.wire.GpuHold;
 import java.util.List;
 import java.util.Map;
 

@@ -1,10 +1,10 @@
 package io.gpusharing.deviceplugin.dialect;
 
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.wire.GpuHold;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;

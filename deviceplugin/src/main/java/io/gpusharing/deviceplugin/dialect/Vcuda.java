@@ -4,11 +4,11 @@ import static io.gpusharing.request.grammar.VcudaGrammar.CORE;
 import static io.gpusharing.request.grammar.VcudaGrammar.MEMORY;
 
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.wire.GpuHold;
 import java.util.List;
 import java.util.Map;
 

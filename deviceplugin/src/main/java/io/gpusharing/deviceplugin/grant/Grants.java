@@ -5,7 +5,7 @@ import io.gpusharing.placement.Decision;
 import io.gpusharing.placement.Decision.Placed;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.sharing.ContainerAsk;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;

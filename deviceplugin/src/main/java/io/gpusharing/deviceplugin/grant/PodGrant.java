@@ -1,8 +1,7 @@
 package io.gpusharing.deviceplugin.grant;
 
-import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PodPlacement;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.util.List;
 
 /**
@@ -18,8 +17,8 @@ public record PodGrant(
         containers = List.copyOf(containers);
     }
 
-    /** See {@link PodPlacement#held}. */
+    /** See {@link ContainerPlacement#held}. */
     public List<GpuHold> held() {
-        return PodPlacement.held(containers);
+        return ContainerPlacement.held(containers);
     }
 }

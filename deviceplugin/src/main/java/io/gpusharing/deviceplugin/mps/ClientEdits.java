@@ -3,7 +3,7 @@ package io.gpusharing.deviceplugin.mps;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.cdi.DriverEdits;
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.wire.GpuHold;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;

@@ -2,11 +2,11 @@ package io.gpusharing.deviceplugin.mps;
 
 import com.google.gson.JsonObject;
 import io.gpusharing.deviceplugin.cluster.NodePod;
-import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Sharing;
-import io.gpusharing.placement.Sharing.Way;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.sharing.Sharing.Way;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

@@ -9,7 +9,7 @@ import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.grant.PodGrant;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.start.Disagreement.Kind;
-import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

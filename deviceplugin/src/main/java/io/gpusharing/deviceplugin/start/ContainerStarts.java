@@ -11,16 +11,15 @@ import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import io.gpusharing.deviceplugin.mps.Mps;
-import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Decision.Never;
 import io.gpusharing.placement.Decision.Placed;
 import io.gpusharing.placement.Decision.Wait;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PlacementAnnotation;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -190,8 +189,8 @@ final class ContainerStarts {
 
     private List<ContainerAsk> asks(NodePod pod) throws StartRefused {
         List<ContainerAsk> asks =
-                PodPlacement.chosen(ProviderAsk.asks(pod.request(), dialect::asks), placed(pod));
-        return PodPlacement.shared(asks, mps.sharing(pod, asks));
+                ContainerAsk.chosen(ProviderAsk.asks(pod.request(), dialect::asks), placed(pod));
+        return ContainerAsk.shared(asks, mps.sharing(pod, asks));
     }
 
     /** The GPUs that a scheduler has chosen, by container. */

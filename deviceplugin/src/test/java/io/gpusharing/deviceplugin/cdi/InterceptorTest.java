@@ -3,8 +3,8 @@ package io.gpusharing.deviceplugin.cdi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.wire.GpuHold;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -134,13 +134,13 @@ class PodReaderTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.gpusharing.placement.MountPaths#ofSharedMemory")
+    @MethodSource("io.gpusharing.sharing.MountPaths#ofSharedMemory")
     void howeverThePathOfTheSharedMemoryIsWrittenItIsRead(String path) throws IOException {
         assertThat(podWithVolumeAt(path).ipc()).isEqualTo(new NodePod.Ipc(false, Set.of("cuda")));
     }
 
     @ParameterizedTest
-    @MethodSource("io.gpusharing.placement.MountPaths#ofOthers")
+    @MethodSource("io.gpusharing.sharing.MountPaths#ofOthers")
     void volumesElsewhereAreNoSharedMemory(String path) throws IOException {
         assertThat(podWithVolumeAt(path).ipc()).isEqualTo(NodePod.Ipc.USUAL);
     }

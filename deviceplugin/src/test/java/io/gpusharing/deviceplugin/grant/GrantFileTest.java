@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

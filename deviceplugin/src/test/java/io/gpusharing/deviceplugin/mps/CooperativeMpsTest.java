@@ -14,14 +14,13 @@ import io.gpusharing.deviceplugin.mps.Mps.Obstacle;
 import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
 import io.gpusharing.deviceplugin.mps.fake.RunningMps;
 import io.gpusharing.nvml.PhysicalGpu;
-import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -127,7 +126,7 @@ class CooperativeMpsTest implements NodePods {
                 pod.uid(),
                 pod.namespace(),
                 pod.name(),
-                PodPlacement.shared(asks, node.sharing(pod, asks)),
+                ContainerAsk.shared(asks, node.sharing(pod, asks)),
                 gpus);
         return grants.of(pod.uid()).orElseThrow().containers();
     }

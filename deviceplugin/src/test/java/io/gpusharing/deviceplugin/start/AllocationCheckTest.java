@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
-import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

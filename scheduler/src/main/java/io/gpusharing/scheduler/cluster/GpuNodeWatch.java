@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 
 /** Follows what the device plugins say of their nodes. */
@@ -21,7 +22,7 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
     @Override
     public void onUpdate(GpuNode node) {
         try {
-            gpus.describe(node.shared());
+            gpus.describe(SharedNode.of(node.getMetadata().getName(), node.getStatus()));
         } catch (RuntimeException | StackOverflowError e) {
             // What it had is old, and who has it unknown: it offers nothing until it is read.
             onDelete(node);

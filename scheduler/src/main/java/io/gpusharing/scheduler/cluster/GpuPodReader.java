@@ -9,16 +9,16 @@ import io.gpusharing.AnnotationBytes;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.ResourceReader;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.PlacementAnnotation;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.ProviderAsk;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.sharing.Strategy;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -79,8 +79,8 @@ public final class GpuPodReader {
                 request,
                 sharing.of(
                         pod,
-                        asks.placed(
-                                request,
+                        PlacementAnnotation.placed(
+                                asks.of(request),
                                 metadata.getUid(),
                                 requireNonNullElse(metadata.getAnnotations(), Map.of()))));
     }

@@ -26,7 +26,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
-import io.gpusharing.placement.PlacementAnnotation;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

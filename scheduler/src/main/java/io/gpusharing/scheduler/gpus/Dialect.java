@@ -1,11 +1,11 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.GpuGroup;
+import io.gpusharing.sharing.GpuGroup;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

@@ -1,11 +1,10 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.sharing.Strategy;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -77,7 +76,7 @@ public record GpuPod(
                 uid,
                 namespace,
                 name,
-                PodPlacement.only(asks, gpu),
+                ContainerAsk.only(asks, gpu),
                 containers,
                 dialect,
                 priority,

@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.wire.GpuHold;
 import java.util.List;
 import java.util.Map;
 

@@ -2,21 +2,20 @@ package io.gpusharing.scheduler.gpus;
 
 import static java.util.Objects.requireNonNull;
 
-import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.Leftover;
 import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
 import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
 import io.gpusharing.scheduler.gpus.NodeMemory.PodMemory;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -179,7 +178,7 @@ final class NodeGpus {
                         .map(GpuHold::gpu)
                         .findFirst()
                         .orElse(null)
-                : GpuGroup.gpu(node, podUid, pod.asks()).orElse(null);
+                : SharedNode.gpu(node, podUid, pod.asks()).orElse(null);
     }
 
     /** What does not agree about it. */
@@ -267,7 +266,7 @@ final class NodeGpus {
     Map<String, String> besides(GpuPod pod, List<ContainerPlacement> placed, Instant now) {
         SharedNode shared = node;
         if (shared == null
-                || PodPlacement.held(placed).stream()
+                || ContainerPlacement.held(placed).stream()
                         .anyMatch(hold -> !shared.indexes().containsKey(hold.gpu()))) {
             return Map.of();
         }

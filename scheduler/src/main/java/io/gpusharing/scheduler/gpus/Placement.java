@@ -1,9 +1,8 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.ContainerPlacement;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PlacementAnnotation;
-import io.gpusharing.placement.PodPlacement;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -32,7 +31,7 @@ public record Placement(
 
     /** What the pod holds of each GPU. */
     public List<GpuHold> held() {
-        return PodPlacement.held(containers);
+        return ContainerPlacement.held(containers);
     }
 
     /** What is written on the pod with its binding. */

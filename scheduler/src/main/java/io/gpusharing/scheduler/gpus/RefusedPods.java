@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.gpus;
 
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Strategy;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.Strategy;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -2,9 +2,9 @@ package io.gpusharing.scheduler.inspect;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.scheduler.gpus.NodeMemory;
 import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
+import io.gpusharing.sharing.ProviderAsk;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -1,6 +1,6 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Amounts;
+import io.gpusharing.sharing.Amounts;
 import java.util.List;
 
 /**

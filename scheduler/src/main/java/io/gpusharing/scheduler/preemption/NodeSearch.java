@@ -1,15 +1,15 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Amounts;
-import io.gpusharing.placement.ContainerPlacement;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.scheduler.gpus.Placement;
 import io.gpusharing.scheduler.preemption.NodeState.Gang;
 import io.gpusharing.scheduler.preemption.Preemption.Cost;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.wire.ContainerPlacement;
+import io.gpusharing.wire.GpuHold;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -187,7 +187,7 @@ final class NodeSearch {
         }
         // The same for nearly all pods, and much faster.
         GpuAsk ask = preemptor.asks().getFirst().ask();
-        return left(going).stream().filter(ask::fitsOn).count() >= ask.count();
+        return left(going).stream().filter(gpu -> gpu.fits(ask)).count() >= ask.count();
     }
 
     private Optional<List<ContainerPlacement>> placed(BitSet going) {

@@ -1,8 +1,8 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuHold;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;

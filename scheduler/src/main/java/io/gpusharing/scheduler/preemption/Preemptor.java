@@ -1,8 +1,8 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Amounts;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuGroup;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,11 +1,11 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.scheduler.gpus.HeldGpus;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.scheduler.preemption.NodeState.Gang;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

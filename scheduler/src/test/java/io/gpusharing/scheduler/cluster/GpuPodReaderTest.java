@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.PodSharing;
-import io.gpusharing.placement.ProviderAsk;
-import io.gpusharing.placement.Sharing;
-import io.gpusharing.placement.Sharing.Across;
-import io.gpusharing.placement.Strategy;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.sharing.Sharing.Across;
+import io.gpusharing.sharing.Strategy;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;

@@ -3,7 +3,7 @@ package io.gpusharing.scheduler.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.placement.Amounts;
+import io.gpusharing.sharing.Amounts;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;

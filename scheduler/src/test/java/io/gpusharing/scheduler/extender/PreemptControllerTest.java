@@ -5,15 +5,9 @@ import static org.springframework.test.web.servlet.request.MockMvcRequestBuilder
 
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
@@ -28,6 +22,12 @@ import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPod;
 import io.gpusharing.scheduler.preemption.RunningPods;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.sharing.Strategy;
+import io.gpusharing.wire.GpuHold;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;

@@ -3,11 +3,11 @@ package io.gpusharing.scheduler.gpus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Strategy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;

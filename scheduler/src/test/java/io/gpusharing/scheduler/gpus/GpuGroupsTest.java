@@ -3,18 +3,17 @@ package io.gpusharing.scheduler.gpus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.sharing.Strategy;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -73,7 +72,7 @@ class GpuGroupsTest {
                 pod.uid(),
                 pod.namespace(),
                 pod.name(),
-                PodPlacement.only(pod.asks(), gpu),
+                ContainerAsk.only(pod.asks(), gpu),
                 pod.containers(),
                 pod.dialect(),
                 pod.priority(),

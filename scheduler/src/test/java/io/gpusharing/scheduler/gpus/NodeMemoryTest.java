@@ -3,13 +3,13 @@ package io.gpusharing.scheduler.gpus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
 import io.gpusharing.scheduler.gpus.NodeMemory.PodMemory;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

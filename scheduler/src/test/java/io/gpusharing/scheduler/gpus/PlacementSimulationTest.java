@@ -3,12 +3,11 @@ package io.gpusharing.scheduler.gpus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.testing.RandomSeeds;
 import java.time.Duration;
 import java.time.Instant;
@@ -77,7 +76,7 @@ class PlacementSimulationTest {
                     pod.uid(),
                     pod.namespace(),
                     pod.name(),
-                    PodPlacement.chosen(pod.asks(), written));
+                    ContainerAsk.chosen(pod.asks(), written));
         }
     }
 
@@ -158,7 +157,7 @@ class PlacementSimulationTest {
                 UUID.randomUUID().toString(),
                 "team-a",
                 "pod",
-                PodPlacement.shared(asks, WAYS.get(takesTurns ? 0 : random.nextInt(WAYS.size()))));
+                ContainerAsk.shared(asks, WAYS.get(takesTurns ? 0 : random.nextInt(WAYS.size()))));
     }
 
     private void filter(Life life) {

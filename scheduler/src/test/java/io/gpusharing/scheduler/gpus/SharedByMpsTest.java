@@ -3,19 +3,18 @@ package io.gpusharing.scheduler.gpus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Sharing;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.sharing.Sharing;
+import io.gpusharing.sharing.Strategy;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -65,7 +64,7 @@ class SharedByMpsTest {
                 uid,
                 "namespace",
                 uid,
-                PodPlacement.shared(
+                ContainerAsk.shared(
                         List.of(new ContainerAsk("c", Kind.App, ask, Set.of())), sharing),
                 List.of("c"),
                 Dialect.Vcuda,

@@ -3,12 +3,12 @@ package io.gpusharing.scheduler.preemption;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.placement.GpuAsk;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.testing.RandomSeeds;
 import java.time.Duration;
 import java.util.ArrayList;

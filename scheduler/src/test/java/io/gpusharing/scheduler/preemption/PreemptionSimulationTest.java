@@ -2,13 +2,13 @@ package io.gpusharing.scheduler.preemption;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.scheduler.gpus.Filtered;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.testing.RandomSeeds;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -8,15 +8,14 @@ import static io.gpusharing.scheduler.preemption.ToyPod.plain;
 import static io.gpusharing.scheduler.preemption.ToyPod.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.sharing.Strategy;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -264,7 +263,7 @@ class PreemptionsTest {
                     "companion",
                     "team-a",
                     "companion",
-                    PodPlacement.only(
+                    ContainerAsk.only(
                             List.of(new ContainerAsk("c", Kind.App, part(40, 100), Set.of())),
                             "n-gpu-0"),
                     List.of(),

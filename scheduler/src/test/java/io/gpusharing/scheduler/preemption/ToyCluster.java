@@ -1,18 +1,18 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Strategy;
 import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.wire.GpuHold;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.Sharing;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
@@ -13,6 +11,8 @@ import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Clock;

@@ -6,6 +6,7 @@ import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.wire.GpuNodeStatus;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -66,7 +67,7 @@ record RefusedStart(
     static List<RefusedStart> of(GpuNode node, Consumer<RuntimeException> unread) {
         var starts = new ArrayList<RefusedStart>();
         if (node.getStatus() != null && node.getStatus().refused() != null) {
-            for (GpuNode.Refused refused : node.getStatus().refused()) {
+            for (GpuNodeStatus.Refused refused : node.getStatus().refused()) {
                 try {
                     starts.add(of(node.getMetadata().getName(), refused));
                 } catch (RuntimeException e) {
@@ -77,7 +78,7 @@ record RefusedStart(
         return starts;
     }
 
-    private static RefusedStart of(String node, GpuNode.Refused refused) {
+    private static RefusedStart of(String node, GpuNodeStatus.Refused refused) {
         return new RefusedStart(
                 node,
                 UUID.fromString(refused.podUid()),

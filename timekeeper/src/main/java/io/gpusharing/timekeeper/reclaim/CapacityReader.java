@@ -9,17 +9,18 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.ResourceReader;
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.HamiGpu;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PlacementReader;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,7 +101,10 @@ final class CapacityReader {
                 bound
                         ? sharing.of(
                                 pod,
-                                asks.placed(request, pod.getMetadata().getUid(), annotations(pod)))
+                                PlacementAnnotation.placed(
+                                        asks.of(request),
+                                        pod.getMetadata().getUid(),
+                                        annotations(pod)))
                         : List.of());
     }
 

@@ -1,10 +1,10 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.placement.GpuGroup;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuGroup;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.util.ArrayList;
@@ -66,7 +66,7 @@ final class GroupGpus {
     }
 
     private static Optional<String> gpu(GpuPod pod, Map<String, SharedNode> nodes) {
-        return GpuGroup.gpu(nodes.get(pod.node()), pod.pod().uid(), pod.hold().containers());
+        return SharedNode.gpu(nodes.get(pod.node()), pod.pod().uid(), pod.hold().containers());
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import io.gpusharing.kubernetes.PodSharing;
-import io.gpusharing.placement.Sharing;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.timekeeper.reclaim.plan.Rules;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;

@@ -55,7 +55,7 @@ final class SharedNodeReader {
      */
     private Stream<SharedNode> read(GpuNode node) {
         return unreadable
-                .read(node, GpuNode::shared)
+                .read(node, it -> SharedNode.of(it.getMetadata().getName(), it.getStatus()))
                 .map(it -> Stream.of(it).filter(shared -> !shared.all().gpus().isEmpty()))
                 .orElseGet(() -> Stream.of(withoutGpus(node.getMetadata().getName())));
     }

@@ -3,9 +3,9 @@ package io.gpusharing.timekeeper.reclaim;
 import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.request.grammar.GpuNames;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.Amounts;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation.State;

@@ -6,6 +6,7 @@ import static io.gpusharing.timekeeper.provider.RefusedStartTest.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpusharing.wire.GpuNodeStatus;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
@@ -77,7 +78,7 @@ class NotStartedCorrectorTest {
         watch.onUpdate(
                 node(
                         Pods.NODE,
-                        new GpuNode.Refused(
+                        new GpuNodeStatus.Refused(
                                 pod.uid().toString(),
                                 "team-a",
                                 "train",

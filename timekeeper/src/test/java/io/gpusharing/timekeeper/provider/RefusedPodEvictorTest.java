@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -25,6 +24,7 @@ import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.FakeApiServer.Asked;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.gpusharing.wire.GpuNodeStatus;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
@@ -101,13 +101,13 @@ class RefusedPodEvictorTest {
                         .formatted(uid, more, node));
     }
 
-    private GpuNode.Refused refused(Instant since, @Nullable Instant until, boolean isFinal) {
+    private GpuNodeStatus.Refused refused(Instant since, @Nullable Instant until, boolean isFinal) {
         return refused(pod.uid(), since, until, isFinal);
     }
 
-    private static GpuNode.Refused refused(
+    private static GpuNodeStatus.Refused refused(
             UUID uid, Instant since, @Nullable Instant until, boolean isFinal) {
-        return new GpuNode.Refused(
+        return new GpuNodeStatus.Refused(
                 uid.toString(),
                 "team-a",
                 "train",
@@ -121,7 +121,7 @@ class RefusedPodEvictorTest {
     @Test
     void anEntryThatCannotBeReadHidesNoOtherAndIsTheNodesProblem() {
         var odd =
-                new GpuNode.Refused(
+                new GpuNodeStatus.Refused(
                         "no UUID", "team-a", "other", TEN.toString(), null, false, false, "");
 
         assertThatThrownBy(() -> watch.onUpdate(node(Pods.NODE, odd, refused(TEN, null, false))))
@@ -214,7 +214,7 @@ class RefusedPodEvictorTest {
         watch.onUpdate(
                 node(
                         Pods.NODE,
-                        new GpuNode.Refused(
+                        new GpuNodeStatus.Refused(
                                 pod.uid().toString(),
                                 "team-a",
                                 "train",

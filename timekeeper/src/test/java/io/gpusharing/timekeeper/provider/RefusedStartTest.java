@@ -10,6 +10,7 @@ import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.provider.RefusedStart.Span;
 import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.wire.GpuNodeStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,10 +35,10 @@ class RefusedStartTest {
     }
 
     /** A node that says this. */
-    static GpuNode node(String name, GpuNode.Refused... refused) {
+    static GpuNode node(String name, GpuNodeStatus.Refused... refused) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        node.setStatus(new GpuNode.Status(null, null, List.of(refused)));
+        node.setStatus(new GpuNodeStatus(null, null, List.of(refused)));
         return node;
     }
 
@@ -92,12 +93,12 @@ class RefusedStartTest {
     void aPluginThatIsOlderOrSaysNonsenseRefusesNobody() {
         var node = new GpuNode();
         assertThat(RefusedStart.of(node, unread::add)).isEmpty();
-        node.setStatus(new GpuNode.Status(null, null, null));
+        node.setStatus(new GpuNodeStatus(null, null, null));
         assertThat(RefusedStart.of(node, unread::add)).isEmpty();
         assertThat(unread).isEmpty();
 
         var absurd =
-                new GpuNode.Refused(
+                new GpuNodeStatus.Refused(
                         pod.uid().toString(),
                         "team-a",
                         "train",
@@ -107,7 +108,7 @@ class RefusedStartTest {
                         false,
                         "");
         var ofNowhere =
-                new GpuNode.Refused(
+                new GpuNodeStatus.Refused(
                         pod.uid().toString(), " ", "", TEN.toString(), null, false, false, "");
         assertThat(RefusedStart.of(node("gpu-1", absurd, ofNowhere), unread::add)).isEmpty();
         assertThat(unread).hasSize(2);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.PodAsk;
+import io.gpusharing.sharing.Amounts;
 import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
 import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
 import io.gpusharing.timekeeper.reclaim.Evictions.Answer;

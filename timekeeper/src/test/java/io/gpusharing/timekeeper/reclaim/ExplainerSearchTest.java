@@ -3,8 +3,8 @@ package io.gpusharing.timekeeper.reclaim;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.sharing.Amounts;
 import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.timekeeper.reclaim.explain.Explainer;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;

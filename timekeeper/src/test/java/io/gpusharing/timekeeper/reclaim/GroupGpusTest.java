@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import io.gpusharing.wire.GpuHold;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;

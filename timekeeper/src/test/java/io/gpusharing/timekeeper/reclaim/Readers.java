@@ -5,10 +5,11 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.explain.Subject;
@@ -53,7 +54,8 @@ final class Readers {
     }
 
     NodeView node(Node node, GpuNode gpus, KeptRoom... kept) {
-        return capacity.node(node, gpus.shared(), List.of(kept));
+        return capacity.node(
+                node, SharedNode.of(gpus.getMetadata().getName(), gpus.getStatus()), List.of(kept));
     }
 
     boolean waits(Pod pod) {

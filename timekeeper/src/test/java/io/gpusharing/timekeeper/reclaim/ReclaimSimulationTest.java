@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
-import io.gpusharing.placement.GpuAsk;
+import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.timekeeper.reclaim.ToyCluster.Team;
 import io.gpusharing.timekeeper.reclaim.ToyCluster.ToyPod;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;

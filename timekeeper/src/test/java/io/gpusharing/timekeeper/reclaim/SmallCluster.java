@@ -4,15 +4,15 @@ import static io.gpusharing.timekeeper.reclaim.Cluster.amounts;
 import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -90,7 +90,7 @@ record SmallCluster(List<ToyNode> nodes, List<ToyPod> pods, List<ContainerAsk> w
                 pods.add(pod(i, node, gpu, ask, random));
             }
         }
-        return new SmallCluster(nodes, pods, PodPlacement.shared(waiter(random), way(random)));
+        return new SmallCluster(nodes, pods, ContainerAsk.shared(waiter(random), way(random)));
     }
 
     private static Sharing way(Random random) {

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.gpusharing.placement.Amounts;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import io.gpusharing.wire.GpuHold;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;

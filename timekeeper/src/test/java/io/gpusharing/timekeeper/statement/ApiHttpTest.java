@@ -14,7 +14,7 @@ import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.placement.ProviderAsk;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;

@@ -1,8 +1,8 @@
 package io.gpusharing.webhook.admission;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.webhook.cluster.ClusterWatch;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.events.RefusalEvents;

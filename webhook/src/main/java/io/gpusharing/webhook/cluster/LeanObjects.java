@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.GpuBudget;
-import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.wire.GpuNodeStatus;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.util.JsonParserSequence;
 import tools.jackson.databind.DeserializationContext;
@@ -35,7 +35,7 @@ public final class LeanObjects {
                         .addMixIn(ObjectMeta.class, OfAll.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
                         .addMixIn(GpuBudgetStatus.class, OfBudget.class)
-                        .addMixIn(GpuNode.Status.class, OfGpuNode.class)
+                        .addMixIn(GpuNodeStatus.class, OfGpuNode.class)
                         .addMixIn(WatchEvent.class, OfWatch.class)
                         .build(),
                 true);

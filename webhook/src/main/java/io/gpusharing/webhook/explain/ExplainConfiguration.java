@@ -1,7 +1,7 @@
 package io.gpusharing.webhook.explain;
 
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.injection.SidecarProperties;
 import io.gpusharing.webhook.pod.ClaimProperties;

@@ -1,12 +1,12 @@
 package io.gpusharing.webhook.explain;
 
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Verdict.LegalUntilBound;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Decision.Allowed;

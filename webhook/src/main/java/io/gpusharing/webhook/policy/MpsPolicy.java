@@ -1,10 +1,10 @@
 package io.gpusharing.webhook.policy;
 
 import io.gpusharing.Names;
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;

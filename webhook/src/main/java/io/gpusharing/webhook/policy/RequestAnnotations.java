@@ -1,11 +1,11 @@
 package io.gpusharing.webhook.policy;
 
 import io.gpusharing.Names;
-import io.gpusharing.placement.GpuGroup;
-import io.gpusharing.placement.Strategy;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.RequestGrammar;
+import io.gpusharing.sharing.GpuGroup;
+import io.gpusharing.sharing.Strategy;
 import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.review.PodView;
 import java.util.Arrays;

@@ -12,8 +12,8 @@ import static io.gpusharing.webhook.review.JsonFields.sliceFrom;
 import static io.gpusharing.webhook.review.JsonFields.text;
 import static io.gpusharing.webhook.review.JsonFields.textOrEmpty;
 
-import io.gpusharing.placement.Sharing;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.sharing.Sharing;
 import io.gpusharing.webhook.review.PodView.Container;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package io.gpusharing.webhook.settings;
 
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.sharing.ProviderAsk;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

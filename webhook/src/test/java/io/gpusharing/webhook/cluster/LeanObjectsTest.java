@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.wire.GpuNodeStatus;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -185,6 +186,6 @@ class LeanObjectsTest {
                         GpuNode.class);
 
         assertThat(node.getStatus())
-                .isEqualTo(new GpuNode.Status(List.of("tencent.com/vcuda-core"), null, null));
+                .isEqualTo(new GpuNodeStatus(List.of("tencent.com/vcuda-core"), null, null));
     }
 }

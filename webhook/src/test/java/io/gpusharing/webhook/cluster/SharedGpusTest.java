@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.wire.GpuNodeStatus;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -46,7 +47,7 @@ class SharedGpusTest {
     private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        node.setStatus(new GpuNode.Status(resources, null, null));
+        node.setStatus(new GpuNodeStatus(resources, null, null));
         return node;
     }
 

@@ -5,7 +5,6 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.toSet;
 
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.NodeOccupancy;
@@ -29,6 +28,7 @@ import io.gpusharing.timekeeper.reclaim.plan.Rules;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

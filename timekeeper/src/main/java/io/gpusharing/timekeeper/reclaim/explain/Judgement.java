@@ -1,16 +1,16 @@
 package io.gpusharing.timekeeper.reclaim.explain;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.Leftover;
 import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.PodPlacement;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.placement.Strategy;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.Strategy;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
 import java.util.Comparator;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.reclaim.explain;
 
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.Reason;
@@ -14,6 +13,7 @@ import io.gpusharing.timekeeper.reclaim.explain.Explanation.NodeDetail;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
+import io.gpusharing.wire.GpuHold;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

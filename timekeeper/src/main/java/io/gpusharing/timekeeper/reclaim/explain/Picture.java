@@ -2,14 +2,14 @@ package io.gpusharing.timekeeper.reclaim.explain;
 
 import static java.util.stream.Collectors.groupingBy;
 
-import io.gpusharing.placement.Amounts;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.sharing.Amounts;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.reclaim.explain;
 
-import io.gpusharing.placement.Amounts;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation.State;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.util.List;

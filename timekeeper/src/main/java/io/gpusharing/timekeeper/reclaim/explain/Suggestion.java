@@ -1,13 +1,13 @@
 package io.gpusharing.timekeeper.reclaim.explain;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.Gpu;
-import io.gpusharing.placement.GpuAsk;
-import io.gpusharing.placement.PodPlacement.ContainerAsk;
-import io.gpusharing.placement.ProviderAsk;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation.Instead;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -60,7 +60,7 @@ final class Suggestion {
             } else {
                 // Memory alone is of no use where others have all processors.
                 node.free().gpus().stream()
-                        .filter(gpu -> gpu.cores() > 0 && own.ask().isAdmittedTo(gpu))
+                        .filter(gpu -> gpu.cores() > 0 && gpu.admits(own.ask()))
                         .forEach(gpu -> less.add(part(node, own.ask(), gpu)));
             }
         }

@@ -2,9 +2,9 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.toSet;
 
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

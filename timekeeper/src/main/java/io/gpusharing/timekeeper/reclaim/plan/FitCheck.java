@@ -2,16 +2,16 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.groupingBy;
 
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.FreeCapacity;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodHold;
+import io.gpusharing.sharing.Amounts;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
 import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
+import io.gpusharing.wire.GpuHold;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

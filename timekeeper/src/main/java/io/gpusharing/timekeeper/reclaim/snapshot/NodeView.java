@@ -1,12 +1,12 @@
 package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.fabric8.kubernetes.api.model.Taint;
-import io.gpusharing.placement.Amounts;
 import io.gpusharing.placement.FreeCapacity;
-import io.gpusharing.placement.GpuHold;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.wire.GpuHold;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.reclaim.snapshot;
 
 import io.gpusharing.placement.PodAsk;
-import io.gpusharing.placement.PodPlacement;
+import io.gpusharing.sharing.ContainerAsk;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +38,7 @@ public record Waiter(
     public Waiter only(String gpu) {
         return with(
                 since,
-                new PodAsk(ask.requests(), ask.gpus(), PodPlacement.only(ask.containers(), gpu)));
+                new PodAsk(ask.requests(), ask.gpus(), ContainerAsk.only(ask.containers(), gpu)));
     }
 
     private Waiter with(Instant then, PodAsk what) {

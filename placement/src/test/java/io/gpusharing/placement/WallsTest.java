@@ -1,0 +1,51 @@
+package io.gpusharing.placement;
+
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import org.junit.jupiter.api.Test;
+
+/** This module is pure: values in, values out. Time, if it matters, is an argument. */
+class WallsTest {
+
+    private static final JavaClasses CLASSES =
+            new ClassFileImporter()
+                    .withImportOption(new DoNotIncludeTests())
+                    .importPackages("io.gpusharing.placement");
+
+    @Test
+    void itDependsOnTheJavaLibraryAndTheVocabularyOnly() {
+        classes()
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage(
+                        "io.gpusharing.placement..",
+                        "io.gpusharing",
+                        "io.gpusharing.request..",
+                        "io.gpusharing.sharing..",
+                        "io.gpusharing.wire..",
+                        "com.fasterxml.jackson.annotation",
+                        "java.lang",
+                        "java.lang.annotation",
+                        "java.lang.invoke",
+                        "java.lang.runtime",
+                        "java.math",
+                        "java.time..",
+                        "java.util",
+                        "java.util.function",
+                        "java.util.stream",
+                        "org.jspecify.annotations")
+                .because("no Spring, no HTTP, no Kubernetes client and no I/O belong here")
+                .check(CLASSES);
+    }
+
+    @Test
+    void itReadsNoClock() {
+        noClasses().should().callMethodWhere(target(name("now"))).check(CLASSES);
+    }
+}
