@@ -21,10 +21,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -50,16 +48,6 @@ class StatusPublisher extends LeaderTask {
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
-    /** Usual are some hundredths of a second. */
-    private static final Duration LONG = Duration.ofSeconds(1);
-
-    /** So many times as long as a long write has taken. */
-    private static final int REST = 20;
-
-    private static final int REST_OF_FAILED = 2;
-    private static final Duration LONGEST_REST = Duration.ofMinutes(5);
-    private static final Duration LONGEST_REST_OF_FAILED = Duration.ofSeconds(30);
-
     /** How long nobody is looked for who has become more urgent meanwhile. */
     private static final Duration ROUND = Duration.ofSeconds(1);
 
@@ -74,17 +62,8 @@ class StatusPublisher extends LeaderTask {
     private final DueBudgets due;
 
     private final WritePace pace;
+    private final WriteTurns turns = new WriteTurns();
     private final Clock clock;
-
-    /**
-     * Until when those are left alone of whom the line that stands there decides as the present one
-     * does, or that could not be written: an object with odd managed fields costs the API server
-     * ten seconds, in which no other is written.
-     */
-    private final Map<String, Instant> resting = new HashMap<>();
-
-    /** When each was written last, or was to be. */
-    private final Map<String, Instant> tried = new HashMap<>();
 
     /** Budgets whose status could not be written: logged once. */
     private final Set<String> failing = new HashSet<>();
@@ -123,8 +102,7 @@ class StatusPublisher extends LeaderTask {
     @Override
     protected void takeOver() {
         published.clear();
-        resting.clear();
-        tried.clear();
+        turns.clear();
         due.lookAtAll();
     }
 
@@ -135,7 +113,7 @@ class StatusPublisher extends LeaderTask {
         }
         pace.beginRound(now);
         Instant enough = now.plus(ROUND);
-        for (String name : mostUrgentFirst(due.due(now), now)) {
+        for (String name : turns.inOrder(due.due(now), name -> saysItsStanding(name, now))) {
             // After a while others may be more urgent: one large object takes seconds.
             if (!leads() || clock.instant().isAfter(enough)) {
                 return now;
@@ -151,8 +129,7 @@ class StatusPublisher extends LeaderTask {
         if (state == null) {
             published.remove(name);
             failing.remove(name);
-            resting.remove(name);
-            tried.remove(name);
+            turns.forget(name);
             return null;
         }
         if (state.isAhead(now)) {
@@ -163,41 +140,17 @@ class StatusPublisher extends LeaderTask {
         if (at == null || at.isAfter(now)) {
             return at;
         }
-        Instant rested = resting.getOrDefault(name, now);
+        Instant rested = turns.restsUntil(name);
         if (rested.isAfter(now) && (failing.contains(name) || decidesAlike(state, now))) {
             return sooner(rested, Alerts.nextAfter(state, now));
         }
         if (decidesAlike(state, now) && !pace.takesTurn()) {
             return pace.nextTurn();
         }
-        tried.put(name, now);
+        Instant began = clock.instant();
         boolean written = write(state, now);
-        Instant ended = clock.instant();
-        Duration took = Duration.between(now, ended);
-        resting.remove(name);
-        if (took.compareTo(LONG) > 0) {
-            resting.put(name, ended.plus(rest(took, written)));
-        }
+        turns.tried(name, began, clock.instant(), written);
         return written ? due(state, now) : now.plus(RETRY);
-    }
-
-    /** After an outage, in which every write takes long and fails, nobody waits for minutes. */
-    private static Duration rest(Duration took, boolean written) {
-        Duration rest = took.multipliedBy(written ? REST : REST_OF_FAILED);
-        Duration most = written ? LONGEST_REST : LONGEST_REST_OF_FAILED;
-        return rest.compareTo(most) < 0 ? rest : most;
-    }
-
-    /**
-     * Those whose standing is another one than the cluster says, and of others whoever was written
-     * longest ago, so that those who take turns all have theirs.
-     */
-    private List<String> mostUrgentFirst(List<String> names, Instant now) {
-        return names.stream()
-                .sorted(
-                        Comparator.comparing((String name) -> saysItsStanding(name, now))
-                                .thenComparing(name -> tried.getOrDefault(name, Instant.MIN)))
-                .toList();
     }
 
     /** After a change of leaders all are written anew, and most of them say what they said. */
