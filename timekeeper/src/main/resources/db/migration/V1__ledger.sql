@@ -154,10 +154,13 @@ create table correction (
     reason       text        not null,
     author       text        not null,
     by_hand      boolean     not null default false,
+    object       uuid,
     posted_at    timestamptz not null default now(),
     check (charged_from < charged_to)
 );
 comment on column correction.by_hand is 'kept whatever begin and end of the pod turn out to be: what administrators corrected, and what a pod was charged while the device plugin did not let it start';
+comment on column correction.object is 'UID of the GpuCorrection by which a person ordered it: each is written once';
+create index correction_by_object on correction (cluster, object) where object is not null;
 create index correction_by_pod on correction (cluster, pod_uid);
 create index correction_by_budget on correction (cluster, budget, charged_from);
 create index correction_late on correction (cluster, budget, posted_at) where posted_at - charged_to > interval '2 hours';
@@ -459,41 +462,3 @@ create table memory_eviction (
 comment on column memory_eviction.budget is 'which paid for the pod then; with a slash, none';
 comment on column memory_eviction.result is 'what the API server answered; null: not known yet';
 create index memory_eviction_by_time on memory_eviction (cluster, decided_at);
-
--- ===== Requests that change something
-
--- A request with a key is answered once; a repeated one gets the same answer.
-create table answered_request (
-    id          uuid        primary key,
-    cluster     text        not null,
-    caller      text        not null,
-    key         text        not null,
-    digest      text        not null,
-    answer      text        not null,
-    answered_at timestamptz not null default now(),
-    unique (cluster, caller, key)
-);
-comment on column answered_request.digest is 'SHA-256 of what was asked: the same key with another content is an error';
-
--- A correction that a replica was asked for that does not lead: the leader carries it out and writes the answer, and who asked takes it away.
-create table correction_request (
-    cluster      text        not null,
-    id           uuid        not null,
-    author       text        not null,
-    key          text        not null,
-    known        text,
-    budget       text        not null,
-    pod_uid      uuid        not null,
-    charged_from timestamptz not null,
-    charged_to   timestamptz not null,
-    rate         bigint      not null,
-    reason       text        not null,
-    asked_at     timestamptz not null default now(),
-    taken_at     timestamptz,
-    status       int,
-    answer       text,
-    primary key (cluster, id)
-);
-comment on column correction_request.known is 'the version of the pod that the author has read; null: whichever it is';
-comment on column correction_request.taken_at is 'when the leader began with it; null: it can still be withdrawn';
-comment on column correction_request.status is 'as HTTP has it; null: not answered yet';

@@ -5,7 +5,7 @@ import io.gpusharing.cli.budget.GrantCommand;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
-import io.gpusharing.cli.console.WatchOption;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.explain.ExplainCommand;
 import io.gpusharing.cli.explain.QuoteCommand;
 import io.gpusharing.cli.inspect.DevicesCommand;
@@ -51,12 +51,7 @@ public final class Program {
      * @param pause between two answers of a command that is watched
      * @param args of the user
      */
-    Program(
-            String calledAs,
-            Console console,
-            Clock clock,
-            WatchOption.Pause pause,
-            String... args) {
+    Program(String calledAs, Console console, Clock clock, Pause pause, String... args) {
         this.console = console;
         this.completes = calledAs.equals("kubectl_complete-gpusharing");
         this.args = args.clone();
@@ -100,7 +95,7 @@ public final class Program {
 
     /** By name, in the order in which people are shown them. */
     private static Map<String, Supplier<Runnable>> subcommands(
-            Console console, Clock clock, WatchOption.Pause pause) {
+            Console console, Clock clock, Pause pause) {
         var all = new LinkedHashMap<String, Supplier<Runnable>>();
         all.put("budgets", () -> new BudgetsCommand(console, clock));
         all.put("inspect", () -> new InspectCommand(console));
@@ -113,7 +108,7 @@ public final class Program {
         all.put("waste", () -> new WasteCommand(console));
         all.put("evictions", () -> new EvictionsCommand(console));
         all.put("grant", () -> new GrantCommand(console, clock));
-        all.put("correct", () -> new CorrectCommand(console));
+        all.put("correct", () -> new CorrectCommand(console, clock, pause));
         all.put("verify", () -> new VerifyCommand(console, clock));
         all.put("version", () -> new VersionCommand(console));
         return all;
@@ -136,16 +131,16 @@ public final class Program {
                         System.getProperty("calledAs", ""),
                         console,
                         Clock.systemUTC(),
-                        Program::fiveSeconds,
+                        Program::slept,
                         args);
         int code = program.run();
         console.out().flush();
         System.exit(code);
     }
 
-    private static boolean fiveSeconds() {
+    private static boolean slept(Duration length) {
         try {
-            Thread.sleep(Duration.ofSeconds(5));
+            Thread.sleep(length);
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -37,12 +37,7 @@ final class Rehearsal {
                     Stream.concat(command.stream(), Stream.of("--kubeconfig", args[0]))
                             .toArray(String[]::new);
             int code =
-                    new Program(
-                                    "kubectl-gpusharing",
-                                    console,
-                                    Clock.systemUTC(),
-                                    () -> false,
-                                    words)
+                    new Program("kubectl-gpusharing", console, Clock.systemUTC(), _ -> false, words)
                             .run();
             if (code != 0) {
                 throw new IllegalStateException(command + " ended with " + code);

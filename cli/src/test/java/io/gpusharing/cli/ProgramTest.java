@@ -213,8 +213,8 @@ class ProgramTest {
                                        latest first; -o wide says why.
                           grant      Gives a budget GPU-minutes on top of its own: makes a GpuGrant,
                                        which cannot be changed.
-                          correct    Says what a span of a pod should have been charged; the difference
-                                       becomes entries of the ledger, under your name.
+                          correct    Says what a span of a pod should have been charged: makes a
+                                       GpuCorrection, which cannot be changed.
                           verify     Whether what is stored beside the ledger's entries is what they
                                        add up to, as the last hourly verification found it.
                           version    Says which release this is.

@@ -1,7 +1,7 @@
 package io.gpusharing.cli;
 
 import io.gpusharing.cli.console.Console;
-import io.gpusharing.cli.console.WatchOption;
+import io.gpusharing.cli.console.Pause;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -22,7 +22,7 @@ final class Shell {
 
     private final Path kubeconfig;
     private final Clock clock;
-    private WatchOption.Pause pause = () -> false;
+    private Pause pause = _ -> false;
 
     Shell(String url, Path folder, String now) throws IOException {
         this.kubeconfig = folder.resolve("kubeconfig");
@@ -60,7 +60,7 @@ final class Shell {
     void meanwhile(Runnable... events) {
         var left = List.of(events).iterator();
         pause =
-                () -> {
+                _ -> {
                     if (left.hasNext()) {
                         left.next().run();
                         return true;

@@ -1,22 +1,18 @@
 package io.gpusharing.cli.budget;
 
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.ClusterOptions;
 import io.gpusharing.cli.cluster.Kind;
+import io.gpusharing.cli.cluster.OwnName;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.When;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuGrant;
-import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,10 +29,8 @@ import picocli.CommandLine.Parameters;
         })
 public final class GrantCommand implements Runnable {
 
-    /** What is longer the API server refuses: a name has 253 characters. */
-    private static final int MOST_OF_NAME = 200;
-
     @Mixin private final ClusterOptions options = new ClusterOptions();
+    @Mixin private final OwnName name = new OwnName();
 
     @Parameters(index = "0", paramLabel = "BUDGET", description = "Name of the GpuBudget.")
     private String budget = "";
@@ -67,12 +61,6 @@ public final class GrantCommand implements Runnable {
                     "First instant at which it does not count; the end of the period without it.")
     private @Nullable String expiresAt;
 
-    @Option(
-            names = "--name",
-            paramLabel = "NAME",
-            description = "Of the GpuGrant, so that a script that runs again grants nothing again.")
-    private @Nullable String name;
-
     private final Console console;
     private final Clock clock;
 
@@ -92,7 +80,7 @@ public final class GrantCommand implements Runnable {
             GpuGrant made = there(cluster, grant);
             if (made == null) {
                 requireToCount(until);
-                made = cluster.ask("create", Kind.GPUGRANTS, client -> created(client, grant));
+                made = cluster.createOnce(Kind.GPUGRANTS, grant);
             }
             if (!grant.getSpec().equals(made.getSpec())) {
                 throw new Failure(
@@ -113,9 +101,9 @@ public final class GrantCommand implements Runnable {
 
     /** The one of a script that runs again; null if there is none. */
     private @Nullable GpuGrant there(Cluster cluster, GpuGrant grant) {
-        return name == null
-                ? null
-                : cluster.ask("get", Kind.GPUGRANTS, client -> client.resource(grant).get());
+        return name.isGiven()
+                ? cluster.ask("get", Kind.GPUGRANTS, client -> client.resource(grant).get())
+                : null;
     }
 
     /** Parts of a second are cut off. */
@@ -124,23 +112,6 @@ public final class GrantCommand implements Runnable {
             throw new Failure(
                     "--expires-at is %s, which has passed, so that nothing would be granted"
                             .formatted(until));
-        }
-    }
-
-    /** This one, or the one of its name that is there, because an answer was lost. */
-    private static GpuGrant created(KubernetesClient client, GpuGrant grant) {
-        try {
-            return client.resource(grant).create();
-        } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-                throw e;
-            }
-            // It may have been deleted since; then this one is refused as it was.
-            GpuGrant there = client.resource(grant).get();
-            if (there == null) {
-                throw e;
-            }
-            return there;
         }
     }
 
@@ -158,14 +129,9 @@ public final class GrantCommand implements Runnable {
                         .formatted(minutes));
     }
 
-    /** Its name is chosen here, so that it is one grant however often it is sent. */
     private GpuGrant grant(@Nullable Instant from, @Nullable Instant until) {
-        String own =
-                budget.substring(0, Math.min(budget.length(), MOST_OF_NAME))
-                        + "-"
-                        + UUID.randomUUID().toString().substring(0, 8);
         var grant = new GpuGrant();
-        grant.setMetadata(new ObjectMetaBuilder().withName(name == null ? own : name).build());
+        grant.setMetadata(name.metadata(budget));
         grant.setSpec(
                 new GpuGrant.Spec(
                         budget,

@@ -1,11 +1,13 @@
 package io.gpusharing.cli.cluster;
 
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
 import static java.net.HttpURLConnection.HTTP_FORBIDDEN;
 import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 import static java.net.HttpURLConnection.HTTP_UNAUTHORIZED;
 import static java.net.HttpURLConnection.HTTP_UNAVAILABLE;
 import static java.util.Objects.requireNonNullElse;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.HttpClient;
@@ -50,6 +52,31 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
             return question.apply(client);
         } catch (KubernetesClientException e) {
             throw failure(verb, kind, e);
+        }
+    }
+
+    /**
+     * Creates an object, or finds the one of its name that is there because an answer was lost.
+     *
+     * @throws Failure as {@link #ask} does
+     */
+    public <T extends HasMetadata> T createOnce(Kind kind, T object) {
+        return ask("create", kind, it -> created(it, object));
+    }
+
+    private static <T extends HasMetadata> T created(KubernetesClient client, T object) {
+        try {
+            return client.resource(object).create();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HTTP_CONFLICT) {
+                throw e;
+            }
+            // It may have been deleted since; then this one is refused as it was.
+            T there = client.resource(object).get();
+            if (there == null) {
+                throw e;
+            }
+            return there;
         }
     }
 

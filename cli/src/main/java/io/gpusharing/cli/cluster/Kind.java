@@ -10,6 +10,10 @@ public enum Kind {
             "gpugrants",
             "ask an administrator for the cluster role gpusharing-budget-admin",
             "GPUSharing is not installed in this cluster"),
+    GPUCORRECTIONS(
+            "gpucorrections",
+            "ask an administrator for the cluster role gpusharing-budget-admin",
+            "GPUSharing is not installed in this cluster"),
     GPUNODES(
             "gpunodes",
             "ask an administrator for the cluster role gpusharing-gpunode-reader",

@@ -16,27 +16,10 @@ public final class UsageQuestion {
     private UsageQuestion() {}
 
     /**
-     * Asks.
-     *
-     * @param resource where it is created, for instance {@code namespaces/team-a/quotes}
-     * @param right what helps whoever may not ask
-     * @return its status
-     */
-    public static JsonNode answer(
-            Cluster cluster, String resource, String kind, Map<String, Object> spec, String right) {
-        String answer =
-                cluster.post(
-                        "/apis/%s/%s".formatted(VERSION, resource),
-                        JSON.writeValueAsString(
-                                Map.of("apiVersion", VERSION, "kind", kind, "spec", spec)),
-                        right);
-        return JSON.readTree(answer).path("status");
-    }
-
-    /**
-     * The same about a namespace in which the user makes pods.
+     * Asks about a namespace in which the user makes pods.
      *
      * @param resource for instance {@code quotes}
+     * @return its status
      */
     public static JsonNode answer(
             Cluster cluster,
@@ -44,12 +27,16 @@ public final class UsageQuestion {
             String resource,
             String kind,
             Map<String, Object> spec) {
-        return answer(
-                cluster,
-                "namespaces/%s/%s"
-                        .formatted(URLEncoder.encode(namespace, StandardCharsets.UTF_8), resource),
-                kind,
-                spec,
-                "ask whoever administers the namespace for the role edit or admin there");
+        String answer =
+                cluster.post(
+                        "/apis/%s/namespaces/%s/%s"
+                                .formatted(
+                                        VERSION,
+                                        URLEncoder.encode(namespace, StandardCharsets.UTF_8),
+                                        resource),
+                        JSON.writeValueAsString(
+                                Map.of("apiVersion", VERSION, "kind", kind, "spec", spec)),
+                        "ask whoever administers the namespace for the role edit or admin there");
+        return JSON.readTree(answer).path("status");
     }
 }

@@ -1,24 +1,18 @@
 package io.gpusharing.cli.console;
 
+import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** The option of a command that people like to keep before their eyes. */
 public final class WatchOption {
 
+    private static final Duration EVERY = Duration.ofSeconds(5);
     private static final String FROM_THE_TOP = "\033[H\033[2J";
 
     @Option(
             names = {"-w", "--watch"},
             description = "Again every five seconds, until it is stopped.")
     private boolean watch;
-
-    /** What lies between two answers. */
-    @FunctionalInterface
-    public interface Pause {
-
-        /** Returns when it is over; false if nobody waits for another answer. */
-        boolean isOver();
-    }
 
     /**
      * Shows an answer once, or again and again. Of several, one that fails is a note: the next may
@@ -36,7 +30,7 @@ public final class WatchOption {
         }
         answer.run();
         // It flushes, and says whether anybody still reads.
-        while (watch && !console.out().checkError() && pause.isOver()) {
+        while (watch && !console.out().checkError() && pause.isOver(EVERY)) {
             // Where there are no colours somebody may keep them all.
             console.out().print(console.colours() ? FROM_THE_TOP : System.lineSeparator());
             try {

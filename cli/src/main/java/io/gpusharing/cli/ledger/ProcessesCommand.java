@@ -6,6 +6,7 @@ import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.cli.ledger.PodProcesses.Device;
 import java.util.List;
@@ -43,9 +44,9 @@ public final class ProcessesCommand implements Runnable {
     private @Nullable String pod;
 
     private final Console console;
-    private final WatchOption.Pause pause;
+    private final Pause pause;
 
-    public ProcessesCommand(Console console, WatchOption.Pause pause) {
+    public ProcessesCommand(Console console, Pause pause) {
         this.console = console;
         this.pause = pause;
     }

@@ -64,6 +64,18 @@ record Statement(
             @Nullable String reason,
             @Nullable String author) {
 
+        /** Whether it is posted, so that it can be corrected. */
+        @JsonIgnore
+        boolean isCharge() {
+            return kind.equals("Charge");
+        }
+
+        /** Whether it is not posted yet. */
+        @JsonIgnore
+        boolean isRunning() {
+            return kind.equals("Running");
+        }
+
         /** By its name, if that is known. */
         @JsonIgnore
         String podText() {

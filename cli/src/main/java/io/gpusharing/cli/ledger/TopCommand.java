@@ -11,6 +11,7 @@ import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.cli.ledger.PodUsage.Status;
@@ -60,9 +61,9 @@ public final class TopCommand implements Runnable {
 
     private final Console console;
     private final Clock clock;
-    private final WatchOption.Pause pause;
+    private final Pause pause;
 
-    public TopCommand(Console console, Clock clock, WatchOption.Pause pause) {
+    public TopCommand(Console console, Clock clock, Pause pause) {
         this.console = console;
         this.clock = clock;
         this.pause = pause;

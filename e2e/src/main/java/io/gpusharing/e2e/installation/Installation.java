@@ -96,7 +96,7 @@ public final class Installation implements InstalledServices {
         Path folder = cluster.dir().resolve("deployment");
         Manifests.writeTo(folder, webhook);
         cluster.kubectl().run("create", "-f", folder.toString()).orFail();
-        awaitKinds(cluster, "gpubudgets", "gpugrants");
+        awaitKinds(cluster, "gpubudgets", "gpugrants", "gpucorrections");
     }
 
     /** Creates our kinds alone, without any program. */

@@ -24,7 +24,12 @@ class WorkloadsIT {
     private static final String TEAM = "workloads";
     private static final String BROKE = "broke";
     private static final Set<String> ELSEWHERE =
-            Set.of("grant.yaml", "team-a.yaml", "workflow.yaml", "workflow-mig.yaml");
+            Set.of(
+                    "correction.yaml",
+                    "grant.yaml",
+                    "team-a.yaml",
+                    "workflow.yaml",
+                    "workflow-mig.yaml");
     private static final String VERDICT =
             "container \"cuda\": resources.limits[tencent.com/vcuda-core] is 150";
 

@@ -27,6 +27,7 @@ record Poison(String name, Author by, ObjectNode object, List<Change> then) {
                     "DeviceClass",
                     "GpuBudget",
                     "GpuGrant",
+                    "GpuCorrection",
                     "GpuNode",
                     "GpuReservation");
 

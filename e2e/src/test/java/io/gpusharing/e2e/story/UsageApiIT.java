@@ -13,7 +13,6 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.NodeAgent;
 import io.gpusharing.e2e.installation.Ports;
-import io.gpusharing.e2e.installation.Service;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
 import java.io.IOException;
@@ -44,8 +43,6 @@ class UsageApiIT {
 
     private static final String VALUE = "api.aggregated=true";
     private static final String PORT = "GPUSHARING_AGGREGATED_PORT";
-    private static final String ORDERED =
-            "http_server_requests_seconds_count{error=\"none\",exception=\"none\",method=\"POST\",outcome=\"SUCCESS\",status=\"201\",uri=\"/apis/usage.gpusharing.io/v1alpha1/corrections\"}";
 
     private static TestCluster cluster;
     private static Installation installation;
@@ -67,7 +64,6 @@ class UsageApiIT {
         Team.create(cluster, api, "sales");
         bind(api, "research", "edit", EDITOR);
         bind(api, "research", "view", "vera");
-        Installation.set(cluster, VALUE, "rbac-budgets.yaml");
         cluster.kubectl()
                 .run(
                         "create",
@@ -403,79 +399,53 @@ class UsageApiIT {
                 .contains("cannot create resource \"quotes\"");
     }
 
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
-                    {budget: research}                                                          | spec.pod is missing; a correction has budget, pod
-                    {budget: research, pod: UID, from: HELD, to: HELD, rate: 0, reason: x}      | from must be before to
-                    {budget: research, pod: UID, from: HELD, to: THEN, rate: 0.5, reason: x}    | rate is a whole number
-                    {budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: ''}     | spec.reason has 1 to 1024 characters
-                    {budget: research, pod: UID, from: HELD, to: "2099-01-01T00:00:00Z", rate: 0, reason: x} | correct up to there, and the rest when it is posted
-                    """)
-    void aCorrectionThatCannotBeMadeIsRefusedInWords(String spec, String problem) {
-        assertThat(created("treasurer", "Correction", Held.by("train").written(spec)).text())
-                .contains(problem);
-    }
-
     /** What a running pod cost is posted by the hour; of one that has ended, at once. */
     @Test
     void whoMayAdministerBudgetsCorrectsWhatAPodWasCharged() {
         Held brief = Held.endedAs("brief");
-        String order =
-                brief.written(
-                        "{budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: the node was broken, idempotencyKey: node-7}");
 
-        for (int time = 1; time <= 2; time++) {
-            assertThat(created("treasurer", "Correction", order).orFail())
-                    .contains("\"author\": \"treasurer\"", "\"rate\": -250000");
-        }
-        assertThat(created("treasurer", "Correction", order.replace("broken", "away")).text())
-                .contains("was used for another request");
-        assertThat(
-                        created(
-                                        "treasurer",
-                                        "Correction",
-                                        brief.written(
-                                                "{budget: sales, pod: UID, from: HELD, to: THEN, rate: 0, reason: x}"))
-                                .text())
-                .contains("Nothing to correct: on budget sales");
-        assertThat(created("treasurer", "Correction", order, "--dry-run=server").text())
-                .contains("A correction cannot be tried");
-        assertThat(created(EDITOR, "Correction", order).text())
-                .contains("cannot create resource \"corrections\"");
+        corrected("treasurer", "node-7", brief.written("research")).orFail();
+        corrected("treasurer", "node-8", brief.written("sales")).orFail();
+
+        assertThat(outcome("node-7"))
+                .contains("\"gpusharing.io/author\": \"treasurer\"", "\"rate\": -250000");
+        assertThat(outcome("node-8"))
+                .contains("BudgetPaidNothing", "Budget sales was charged nothing for pod");
         assertThat(asked(cluster.kubectl(), "research", "statement").orFail())
                 .contains("the node was broken");
+        assertThat(corrected(EDITOR, "node-9", brief.written("research")).text())
+                .contains("cannot create resource \"gpucorrections\"");
+        assertThat(
+                        cluster.kubectl()
+                                .as(EDITOR, "system:authenticated")
+                                .run("get", "gpucorrections")
+                                .text())
+                .as("they name pods of others")
+                .contains("cannot list resource \"gpucorrections\"");
     }
 
-    @Test
-    void aReplicaThatDoesNotLeadPassesACorrectionOn() {
-        Held night = Held.endedAs("night");
-        String order =
-                night.written(
-                        "{budget: research, pod: UID, from: HELD, to: THEN, rate: 0, reason: the node was slow, idempotencyKey: node-8}");
-        int other = Ports.free(1).getFirst();
-        Service second = installation.replica("second", Map.of(PORT, "" + other));
-        try {
-            second.awaitReady();
-            assertThat(second.leads()).isFalse();
-            passOnTo(other);
-            await("the API server asks it, and the leader has taken the order up in time")
-                    .atMost(SOON)
-                    .untilAsserted(() -> {
-                        assertThat(created("treasurer", "Correction", order).orFail())
-                                .contains("\"author\": \"treasurer\"", "\"rate\": -250000");
-                        assertThat(second.shows(ORDERED)).isTrue();
-                    });
-            assertThat(second.leads()).isFalse();
-        } finally {
-            second.program().kill();
-            passOnTo(port);
-            await("the API server asks the first one again")
-                    .atMost(SOON)
-                    .until(() -> !cluster.kubectl().run("get", "budgetusages").refused());
-        }
+    private static Answer corrected(String user, String name, String spec) {
+        return cluster.kubectl()
+                .as(user, "system:authenticated")
+                .pipe(
+                        "{apiVersion: gpusharing.io/v1alpha1, kind: GpuCorrection, metadata: {name: %s}, spec: %s}"
+                                .formatted(name, spec),
+                        "create",
+                        "--validate=false",
+                        "-f",
+                        "-");
+    }
+
+    /** Once it is either written or refused. */
+    private static String outcome(String name) {
+        return await("it is done")
+                .atMost(SOON)
+                .until(
+                        () ->
+                                cluster.kubectl()
+                                        .run("get", "gpucorrection", name, "-o", "json")
+                                        .text(),
+                        text -> text.contains("\"written\"") || text.contains("\"refused\""));
     }
 
     /** A pod of {@code research}, as the ledger has it. */
@@ -524,11 +494,10 @@ class UsageApiIT {
                     .text();
         }
 
-        /** The spec of a correction of its first second. */
-        String written(String spec) {
-            return spec.replace("UID", uid)
-                    .replace("HELD", since.toString())
-                    .replace("THEN", since.plusSeconds(1).toString());
+        /** The spec of a correction of its first second, on the account of a budget. */
+        String written(String budget) {
+            return "{budget: %s, pod: {uid: %s}, from: '%s', to: '%s', rate: 0, reason: the node was broken}"
+                    .formatted(budget, uid, since, since.plusSeconds(1));
         }
     }
 

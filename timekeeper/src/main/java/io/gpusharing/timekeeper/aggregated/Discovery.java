@@ -71,14 +71,6 @@ class Discovery {
                             "LedgerVerification",
                             "",
                             READ,
-                            Map.of()),
-                    new Kind(
-                            "corrections",
-                            "correction",
-                            false,
-                            "Correction",
-                            "",
-                            CREATE,
                             Map.of()));
 
     /**

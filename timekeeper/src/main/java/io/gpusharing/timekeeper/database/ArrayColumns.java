@@ -24,8 +24,13 @@ public final class ArrayColumns<T> {
         this.rows = rows;
     }
 
-    public ArrayColumns<T> uuid(String name, Function<T, UUID> column) {
-        return text(name, row -> String.valueOf(column.apply(row)));
+    public ArrayColumns<T> uuid(String name, Function<T, @Nullable UUID> column) {
+        return text(
+                name,
+                row -> {
+                    UUID uuid = column.apply(row);
+                    return uuid == null ? null : uuid.toString();
+                });
     }
 
     public ArrayColumns<T> text(String name, Function<T, @Nullable String> column) {

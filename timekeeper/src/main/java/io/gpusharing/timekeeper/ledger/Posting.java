@@ -64,12 +64,19 @@ public record Posting(
      *
      * @param byHand whether it was ordered, by a person as a rule: it stands whatever begin, end
      *     and measured use of the pod turn out to be
+     * @param object UID of the {@code GpuCorrection} by which a person ordered it; null if none did
      */
-    public record Correction(UUID id, Entry entry, String reason, String author, boolean byHand) {
+    public record Correction(
+            UUID id,
+            Entry entry,
+            String reason,
+            String author,
+            boolean byHand,
+            @Nullable UUID object) {
 
         /** One of our own. */
         public Correction(Entry entry, String reason) {
-            this(UUID.randomUUID(), entry, reason, "timekeeper", false);
+            this(UUID.randomUUID(), entry, reason, "timekeeper", false, null);
         }
     }
 

@@ -7,7 +7,7 @@
  * Entry} one charge in it. Here are these values, and what the ledger needs from others: {@link
  * RateSource} and {@link LedgerListener} from budgets, {@link Measurements} from usage reports.
  * {@code posting} makes the postings, {@code store} keeps them in PostgreSQL, {@code correction}
- * lets people correct them.
+ * the rules by which they are corrected.
  */
 @NullMarked
 package io.gpusharing.timekeeper.ledger;

@@ -125,7 +125,7 @@ class NotStartedCorrections {
     private List<Written> write(RefusedStart start, Span span, List<String> payers) {
         corrections.hold(start.pod());
         // What people have decided of this time stands.
-        return corrections.isCorrectedByOthers(AUTHOR, start.pod(), span.from(), span.to())
+        return corrections.isCorrectedByPeople(start.pod(), span.from(), span.to())
                 ? List.of()
                 : payers.stream()
                         .map(budget ->
@@ -136,7 +136,8 @@ class NotStartedCorrections {
                                                 order,
                                                 "NotStarted: the device plugin of %s did not let it start: %s"
                                                         .formatted(start.node(), start.reason()),
-                                                AUTHOR)
+                                                AUTHOR,
+                                                null)
                                         .stream())
                         .toList();
     }

@@ -1,7 +1,5 @@
 package io.gpusharing.timekeeper.statement;
 
-import io.gpusharing.timekeeper.ledger.correction.CorrectionController;
-import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.NamespaceParameter;
@@ -27,13 +25,11 @@ import org.springframework.web.server.ResponseStatusException;
 public class PodController {
 
     private final PodCharges charges;
-    private final Corrections corrections;
     private final Callers callers;
     private final Clock clock;
 
-    PodController(PodCharges charges, Corrections corrections, Callers callers, Clock clock) {
+    PodController(PodCharges charges, Callers callers, Clock clock) {
         this.charges = charges;
-        this.corrections = corrections;
         this.callers = callers;
         this.clock = clock;
     }
@@ -59,11 +55,10 @@ public class PodController {
                 pod -> pod.uid().toString());
     }
 
-    /** One pod. Its {@code ETag} changes with each correction; a correction may ask for it. */
+    /** One pod. */
     @GetMapping("/{uid}")
-    ResponseEntity<PodCharge> one(@PathVariable UUID uid, Authentication caller) {
+    PodCharge one(@PathVariable UUID uid, Authentication caller) {
         Caller who = Callers.of(caller);
-        String tag = CorrectionController.tag(corrections.version(uid));
         PodCharge charge =
                 charges.of(uid, clock.instant())
                         .orElseThrow(() ->
@@ -73,6 +68,6 @@ public class PodController {
             throw new ResponseStatusException(
                     HttpStatus.FORBIDDEN, "This needs the right to get pods in its namespace");
         }
-        return ResponseEntity.ok().eTag(tag).body(charge);
+        return charge;
     }
 }

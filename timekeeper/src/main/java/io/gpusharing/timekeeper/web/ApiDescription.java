@@ -37,7 +37,6 @@ class ApiDescription {
     private static final Map<String, String> PROBLEMS_OF_ORDERS =
             Map.of(
                     "409", "What this Idempotency-Key made was deleted since",
-                    "412", "If-Match names an older state",
                     "422", "The order cannot be carried out, or its Idempotency-Key made another");
 
     @Bean

@@ -31,9 +31,9 @@ import org.springframework.security.web.firewall.RequestRejectedHandler;
 
 /**
  * Requests carry a Kubernetes bearer token, and the cluster's RBAC alone decides. Reading about a
- * budget takes the right to read that {@code GpuBudget}; granting time and correcting charges takes
- * the right to update it. Reading about pods takes the right to get the pods of their namespace or,
- * for all namespaces, to update budgets. The description of the interface is open to all.
+ * budget takes the right to read that {@code GpuBudget}; granting time takes the right to update
+ * it. Reading about pods takes the right to get the pods of their namespace or, for all namespaces,
+ * to update budgets. The description of the interface is open to all.
  */
 @Configuration(proxyBeanMethods = false)
 class ApiSecurity {

@@ -87,7 +87,7 @@ public class Callers {
     }
 
     /**
-     * Whether they may grant time to a budget and correct what it was charged.
+     * Whether they may grant time to a budget.
      *
      * @param budget a certain one; null for all of them
      */

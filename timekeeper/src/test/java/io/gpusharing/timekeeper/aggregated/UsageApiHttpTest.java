@@ -114,7 +114,7 @@ class UsageApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Test.*|Explanations|OrderedCorrections|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
+                                    ".*(Test.*|Explanations|ApiDescription|ReportingAuthority|ServingCertificateTask|TlsConfiguration|LoggersConfiguration)"))
     @Import({
         PodCharges.class,
         MeasuredUse.class,

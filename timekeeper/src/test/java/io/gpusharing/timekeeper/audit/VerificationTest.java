@@ -51,7 +51,8 @@ class VerificationTest {
                                 TEN.plusSeconds(1_200),
                                 0),
                         "the node was broken",
-                        "somebody");
+                        "somebody",
+                        null);
     }
 
     /**

@@ -6,9 +6,7 @@ import static io.gpusharing.timekeeper.provider.RefusedStartTest.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpusharing.wire.GpuNodeStatus;
 import io.gpusharing.budget.GpuTime;
-import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
@@ -22,6 +20,7 @@ import io.gpusharing.timekeeper.ledger.store.Ledger;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
+import io.gpusharing.wire.GpuNodeStatus;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;

@@ -133,7 +133,7 @@ final class FakeApiServer implements AutoCloseable {
                     500,
                     status(
                             500,
-                            "Internal error occurred: failed calling webhook \"grants.gpusharing.io\": no endpoints available"));
+                            "Internal error occurred: failed calling webhook \"authors.gpusharing.io\": no endpoints available"));
         } else if (grants.containsKey(name)) {
             send(exchange, 409, status(409, name + " already exists"));
         } else {

@@ -22,7 +22,7 @@ public final class Admission {
     private final ReviewReader reader;
     private final PodAdmission pods;
     private final TemplateAdmission templates;
-    private final GrantAdmission grants = new GrantAdmission();
+    private final AuthorAdmission authors = new AuthorAdmission();
     private final Supplier<Surroundings> surroundings;
     private final Listener listener;
 
@@ -54,8 +54,8 @@ public final class Admission {
         Decision decision =
                 switch (type) {
                     case Mutate ->
-                            review.isGrant()
-                                    ? grants.decide(review, surroundings.get())
+                            review.isGrant() || review.isCorrection()
+                                    ? authors.decide(review, surroundings.get())
                                     : pods.decide(review, surroundings.get());
                     case Validate -> templates.decide(review, surroundings.get());
                 };

@@ -37,7 +37,16 @@ public record Review(
 
     /** Whether it is GPU time on top of a budget. */
     public boolean isGrant() {
-        return group.equals("gpusharing.io") && kind.equals("GpuGrant") && subresource.isEmpty();
+        return isOurs("GpuGrant");
+    }
+
+    /** Whether it says what a pod should have been charged. */
+    public boolean isCorrection() {
+        return isOurs("GpuCorrection");
+    }
+
+    private boolean isOurs(String ours) {
+        return group.equals("gpusharing.io") && kind.equals(ours) && subresource.isEmpty();
     }
 
     /** Whether it is a pod itself, not one of its subresources. */

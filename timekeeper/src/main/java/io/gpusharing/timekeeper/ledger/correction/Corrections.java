@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
@@ -77,18 +78,6 @@ public class Corrections {
     }
 
     /**
-     * How many corrections a pod has. Each one raises it, so it shows whether somebody has seen the
-     * last.
-     */
-    public long version(UUID pod) {
-        return database.sql(
-                        "select count(*) from correction where cluster = :cluster and pod_uid = :pod")
-                .param("pod", pod)
-                .query(Long.class)
-                .single();
-    }
-
-    /**
      * Keeps everybody else from posting or correcting anything of a pod until the transaction ends.
      *
      * @return up to where its charges are posted; empty if it never held anything
@@ -121,24 +110,61 @@ public class Corrections {
                 .list();
     }
 
-    /**
-     * Whether any part of a span was corrected by order of others.
-     *
-     * @param author whose orders do not count
-     */
-    public boolean isCorrectedByOthers(String author, UUID pod, Instant from, Instant to) {
+    /** Whether people had any part of a span corrected. */
+    public boolean isCorrectedByPeople(UUID pod, Instant from, Instant to) {
         return database.sql(
                         """
                         select exists (select 1 from correction
-                        where cluster = :cluster and pod_uid = :pod and by_hand and author <> :author
+                        where cluster = :cluster and pod_uid = :pod and object is not null
                           and charged_to > :from::timestamptz and charged_from < :to::timestamptz)
                         """)
                 .param("pod", pod)
-                .param("author", author)
                 .param("from", from)
                 .param("to", to)
                 .query(Boolean.class)
                 .single();
+    }
+
+    /**
+     * The pods of a name that held GPUs in a span, by UID.
+     *
+     * @param most how many at most: anybody may make pods of one name
+     */
+    public List<UUID> pods(String namespace, String name, Instant from, Instant to, int most) {
+        return database.sql(
+                        """
+                        select pod_uid from pod_allocation
+                        where cluster = :cluster and namespace = :namespace and name = :name and not allocation
+                          and held_from < :to::timestamptz and (held_until is null or held_until > :from::timestamptz)
+                        order by pod_uid limit :most
+                        """)
+                .param("most", most)
+                .param("namespace", namespace)
+                .param("name", name)
+                .param("from", from)
+                .param("to", to)
+                .query((row, number) -> row.getObject("pod_uid", UUID.class))
+                .list();
+    }
+
+    /** The lowest rate at which a part of a span was charged; empty if nothing was. */
+    public OptionalLong lowestRate(CorrectionOrder order) {
+        return entries("charge", order).stream()
+                .filter(it -> it.budget().equals(order.budget()))
+                .mapToLong(Entry::rate)
+                .min();
+    }
+
+    /** What was written for a {@code GpuCorrection}, oldest first; empty if nothing was. */
+    public List<Written> ofObject(UUID object) {
+        return database.sql(
+                        """
+                        select * from correction where cluster = :cluster and object = :object
+                        order by charged_from
+                        """)
+                .param("object", object)
+                .query((row, number) -> written(row))
+                .list();
     }
 
     /** A budget's corrections, latest first. */
@@ -163,15 +189,18 @@ public class Corrections {
      * Carries an order out and updates the hourly sums. Whoever has drawn up an end of the pod
      * meanwhile finds that there is more to take back than was read, and draws it up anew.
      *
+     * @param object UID of the {@code GpuCorrection} that orders it; null for one of our own
      * @return what was written; empty if nothing differs, or nothing was charged there
      */
     @Transactional
-    public List<Written> write(CorrectionOrder order, String reason, String author) {
+    public List<Written> write(
+            CorrectionOrder order, String reason, String author, @Nullable UUID object) {
         // A leader that fell asleep before this reads what the next one has taken back since.
         hold(order.pod());
         List<Correction> corrections =
                 order.entries(entries("charge", order), entries("correction", order)).stream()
-                        .map(it -> new Correction(UUID.randomUUID(), it, reason, author, true))
+                        .map(it ->
+                                new Correction(UUID.randomUUID(), it, reason, author, true, object))
                         .toList();
         ledger.post(new Posting(corrections));
         return database.sql(

@@ -1,4 +1,4 @@
-/** Corrections that people make of what a pod was charged: one request, one row, one author. */
+/** Corrections of what a pod was charged, and what they may be: entries, each with an author. */
 @NullMarked
 package io.gpusharing.timekeeper.ledger.correction;
 

@@ -224,10 +224,11 @@ final class PostingRows {
         database.sql(
                         """
                         insert into correction (cluster, id, pod_uid, charged_from, charged_to, namespace, budget,
-                            rate, amount, reason, author, by_hand)
+                            rate, amount, reason, author, by_hand, object)
                         select :cluster, * from unnest(:id::uuid[], :pod::uuid[],
                             :from::timestamptz[], :to::timestamptz[], :namespace::text[], :budget::text[],
-                            :rate::bigint[], :amount::bigint[], :reason::text[], :author::text[], :hand::bool[])
+                            :rate::bigint[], :amount::bigint[], :reason::text[], :author::text[], :hand::bool[],
+                            :object::uuid[])
                         """)
                 .rows(corrections)
                 .uuid("id", Correction::id)
@@ -241,6 +242,7 @@ final class PostingRows {
                 .text("reason", Correction::reason)
                 .text("author", Correction::author)
                 .flag("hand", Correction::byHand)
+                .uuid("object", Correction::object)
                 .update();
     }
 

@@ -61,10 +61,6 @@ class Retention extends LeaderTask {
                     // Months of open periods are kept, so nothing is announced again.
                     new Expired("budget_notification", "due_at < :before"));
 
-    /** Nobody sends a request again after three months. */
-    private static final Expired ANSWERED =
-            new Expired("answered_request", "answered_at < now() - interval '90 days'");
-
     private final ClusterDatabase database;
     private final Ledger ledger;
 
@@ -76,7 +72,6 @@ class Retention extends LeaderTask {
 
     @Override
     protected Instant work(Instant now) {
-        delete(ANSWERED, now);
         ledger.keptSince().ifPresent(before -> OF_DROPPED_MONTHS.forEach(it -> delete(it, before)));
         return now.plus(EVERY);
     }

@@ -68,7 +68,8 @@ class ReplicasTest {
                 .write(
                         new CorrectionOrder(pod.uid(), "a", START, START.plusSeconds(30), 0),
                         "a test",
-                        "admin");
+                        "admin",
+                        null);
 
         leader.clock.pass(Duration.ofSeconds(31));
         other.follow();

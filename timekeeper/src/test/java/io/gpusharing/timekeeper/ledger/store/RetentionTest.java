@@ -168,18 +168,4 @@ class RetentionTest {
         assertThat(rows("pod_allocation")).isOne();
         assertThat(rows("claim_holder")).isZero();
     }
-
-    @Test
-    void answersAreForgottenAfterThreeMonths() {
-        execute(
-                """
-                insert into answered_request values (gen_random_uuid(), 'test', 'somebody', 'old', '', '', now() - interval '91 days'),
-                    (gen_random_uuid(), 'test', 'somebody', 'young', '', '', now() - interval '89 days')
-                """);
-
-        retain();
-
-        assertThat(rows("answered_request where key = 'young'")).isOne();
-        assertThat(rows("answered_request")).isOne();
-    }
 }

@@ -22,16 +22,20 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Writes into a new {@code GpuGrant} who made it, as the API server knows them: the ledger names an
- * author for every minute on top, and only here is it known. Warns of a grant that cannot count.
+ * Writes into a new {@code GpuGrant} or {@code GpuCorrection} who made it, as the API server knows
+ * them: the ledger names an author for every minute on top and for every one that is charged
+ * otherwise, and only here is it known. Warns of a grant that cannot count.
  */
-final class GrantAdmission {
+final class AuthorAdmission {
 
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
-    /** The decision about one review; everything but new grants is none of its business. */
+    /**
+     * The decision about one review; all but what is new of the two kinds is none of its business.
+     */
     Decision decide(Review review, Surroundings surroundings) {
-        if (!review.isGrant() || !review.operation().equals("CREATE")) {
+        boolean ours = review.isGrant() || review.isCorrection();
+        if (!ours || !review.operation().equals("CREATE")) {
             return new Untouched();
         }
         Slice object = review.object();
@@ -40,9 +44,11 @@ final class GrantAdmission {
             var patch = new ObjectPatch(PodReader.readMetadata(json));
             patch.annotate(Names.AUTHOR_ANNOTATION, review.userName());
             return new Allowed(
-                    patch, warnings(object, surroundings), Map.of("author", review.userName()));
+                    patch,
+                    review.isGrant() ? warnings(object, surroundings) : List.of(),
+                    Map.of("author", review.userName()));
         } catch (JacksonException e) {
-            throw new MalformedReviewException("The grant is not JSON: " + e.getOriginalMessage());
+            throw new MalformedReviewException("The object is not JSON: " + e.getOriginalMessage());
         }
     }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.node.ObjectNode;
 
-class GrantAdmissionTest {
+class AuthorAdmissionTest {
 
     private final Installation installation = new Installation();
 
@@ -20,6 +20,24 @@ class GrantAdmissionTest {
         assertThat(answer.allowed()).isTrue();
         assertThat(answer.annotation("gpusharing.io/author")).isEqualTo("jane");
         assertThat(answer.audit("author")).isEqualTo("jane");
+    }
+
+    @Test
+    void aCorrectionNamesItsAuthorAndIsCreatedWithoutAWarning() {
+        Answered answer =
+                installation.ask(
+                        WebhookType.Mutate,
+                        Installation.review(
+                                "CREATE",
+                                "gpusharing.io",
+                                "GpuCorrection",
+                                yaml(
+                                        "{kind: GpuCorrection, metadata: {name: node-7, annotations: {gpusharing.io/author: dean}}, spec: {budget: b}}"),
+                                null));
+
+        assertThat(answer.allowed()).isTrue();
+        assertThat(answer.annotation("gpusharing.io/author")).isEqualTo("jane");
+        assertThat(answer.warnings()).isEmpty();
     }
 
     @Test
