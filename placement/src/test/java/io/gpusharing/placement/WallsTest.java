@@ -1,16 +1,12 @@
 package io.gpusharing.placement;
 
-import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
-import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import io.gpusharing.testing.PureModule;
 import org.junit.jupiter.api.Test;
 
-/** This module is pure: values in, values out. Time, if it matters, is an argument. */
+/** Placing knows what is asked for and what is written down of it, and nothing else. */
 class WallsTest {
 
     private static final JavaClasses CLASSES =
@@ -18,34 +14,20 @@ class WallsTest {
                     .withImportOption(new DoNotIncludeTests())
                     .importPackages("io.gpusharing.placement");
 
+    private static final PureModule MODULE = new PureModule("io.gpusharing.placement..");
+
     @Test
     void itDependsOnTheJavaLibraryAndTheVocabularyOnly() {
-        classes()
-                .should()
-                .onlyDependOnClassesThat()
-                .resideInAnyPackage(
-                        "io.gpusharing.placement..",
+        MODULE.knowsOnly(
                         "io.gpusharing",
                         "io.gpusharing.request..",
                         "io.gpusharing.sharing..",
-                        "io.gpusharing.wire..",
-                        "com.fasterxml.jackson.annotation",
-                        "java.lang",
-                        "java.lang.annotation",
-                        "java.lang.invoke",
-                        "java.lang.runtime",
-                        "java.math",
-                        "java.time..",
-                        "java.util",
-                        "java.util.function",
-                        "java.util.stream",
-                        "org.jspecify.annotations")
-                .because("no Spring, no HTTP, no Kubernetes client and no I/O belong here")
+                        "io.gpusharing.wire..")
                 .check(CLASSES);
     }
 
     @Test
     void itReadsNoClock() {
-        noClasses().should().callMethodWhere(target(name("now"))).check(CLASSES);
+        MODULE.readsNoClock().check(CLASSES);
     }
 }

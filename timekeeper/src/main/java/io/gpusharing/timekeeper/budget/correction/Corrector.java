@@ -1,15 +1,11 @@
 package io.gpusharing.timekeeper.budget.correction;
 
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.gpusharing.Names;
-import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuCorrection;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.timekeeper.budget.AppliedStatus;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
@@ -129,23 +125,15 @@ class Corrector extends LeaderTask {
 
     /** Of this very object: another one of its name has an outcome of its own. */
     private void tell(OrderedCorrection it, CorrectionOutcome outcome) {
-        var object = new GenericKubernetesResource();
-        object.setApiVersion(GpuBudget.API_VERSION);
-        object.setKind(GpuCorrection.KIND);
-        object.setMetadata(
-                new ObjectMetaBuilder().withName(it.name()).withUid(it.uid().toString()).build());
-        object.setAdditionalProperty("status", outcome.status());
         try {
-            client.genericKubernetesResources(GpuBudget.API_VERSION, GpuCorrection.KIND)
-                    .withName(it.name())
-                    .subresource("status")
-                    .patch(
-                            new PatchContext.Builder()
-                                    .withPatchType(PatchType.SERVER_SIDE_APPLY)
-                                    .withFieldManager(Names.TIMEKEEPER)
-                                    .withForce(true)
-                                    .build(),
-                            object);
+            AppliedStatus.write(
+                    client,
+                    GpuCorrection.KIND,
+                    new ObjectMetaBuilder()
+                            .withName(it.name())
+                            .withUid(it.uid().toString())
+                            .build(),
+                    outcome.status());
         } catch (KubernetesClientException e) {
             // It was deleted, or is another one of its name, or says already that it is written.
             if (!GONE.contains(e.getCode())) {

@@ -1,15 +1,12 @@
 package io.gpusharing.timekeeper.budget.status;
 
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetStatus;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.timekeeper.budget.AppliedStatus;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.DueBudgets;
@@ -211,7 +208,11 @@ class StatusPublisher extends LeaderTask {
                         unreadable.in(state::paysFor),
                         present.published());
         try {
-            apply(state.name(), status);
+            AppliedStatus.write(
+                    client,
+                    GpuBudget.KIND,
+                    new ObjectMetaBuilder().withName(state.name()).build(),
+                    status);
             published.put(
                     state.name(),
                     Publication.of(state, now)
@@ -240,23 +241,5 @@ class StatusPublisher extends LeaderTask {
         return exhausted != null && exhausted.isAfter(second) && !exhausted.isAfter(now)
                 ? exhausted
                 : second;
-    }
-
-    private void apply(String name, GpuBudgetStatus status) {
-        var object = new GenericKubernetesResource();
-        object.setApiVersion(GpuBudget.API_VERSION);
-        object.setKind(GpuBudget.KIND);
-        object.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        object.setAdditionalProperty("status", status);
-        client.genericKubernetesResources(GpuBudget.API_VERSION, GpuBudget.KIND)
-                .withName(name)
-                .subresource("status")
-                .patch(
-                        new PatchContext.Builder()
-                                .withPatchType(PatchType.SERVER_SIDE_APPLY)
-                                .withFieldManager(Names.TIMEKEEPER)
-                                .withForce(true)
-                                .build(),
-                        object);
     }
 }
