@@ -176,8 +176,13 @@ final class BodyReader {
                     return -1;
                 }
             }
-        } catch (SocketTimeoutException e) {
-            return -1;
+        } catch (IOException e) {
+            // Tomcat takes it for a client that has gone, and would answer that its request is bad.
+            if (e instanceof SocketTimeoutException
+                    || e.getCause() instanceof SocketTimeoutException) {
+                return -1;
+            }
+            throw e;
         }
         return length;
     }

@@ -8,6 +8,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketTimeoutException;
+import org.apache.catalina.connector.ClientAbortException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -66,7 +67,8 @@ class BodyReaderTest {
                     public int read(byte[] into, int offset, int length) throws IOException {
                         // Whatever the other one declared, a body of all memory fits beside it.
                         body(readFrom(in(bytes(8 * MIB)), 8 * MIB, soon()));
-                        throw new SocketTimeoutException();
+                        // As Tomcat throws it.
+                        throw new ClientAbortException(new SocketTimeoutException());
                     }
                 };
 
