@@ -39,13 +39,10 @@ class CorrectionOrders {
     /** Writes it, or finds that it was written, or that it may not be. */
     CorrectionOutcome carryOut(OrderedCorrection it) {
         return Objects.requireNonNull(
-                transaction.execute(status ->
-                        alreadyPosted(it)
-                                .<CorrectionOutcome>map(done -> done)
-                                .orElseGet(() -> toPod(it))));
+                transaction.execute(status -> alreadyPosted(it).orElseGet(() -> toPod(it))));
     }
 
-    private Optional<Posted> alreadyPosted(OrderedCorrection it) {
+    private Optional<CorrectionOutcome> alreadyPosted(OrderedCorrection it) {
         List<Written> entries = corrections.ofObject(it.uid());
         return entries.isEmpty()
                 ? Optional.empty()
@@ -95,7 +92,7 @@ class CorrectionOrders {
             return unknown(it);
         }
         // Of two leaders at once the second has waited for the first's commit.
-        Optional<Posted> already = alreadyPosted(it);
+        Optional<CorrectionOutcome> already = alreadyPosted(it);
         if (already.isPresent()) {
             return already.get();
         }

@@ -93,22 +93,38 @@ class Corrector extends LeaderTask {
     }
 
     private @Nullable CorrectionOutcome carriedOut(OrderedCorrection it) {
+        CorrectionOutcome outcome = null;
         try {
-            return orders.carryOut(it);
+            outcome = orders.carryOut(it);
+            return outcome;
         } catch (RuntimeException e) {
             failed(it, e);
             return null;
         } finally {
             // Also after a failure: it may have come after the commit.
-            writer.between(() -> budgets.corrected(it.budget()));
+            if (!(outcome instanceof CorrectionOutcome.Refused)) {
+                writer.between(() -> budgets.corrected(it.budget()));
+            }
         }
     }
 
+    /** Says it of this very object: another one of its name has an outcome of its own. */
     private boolean told(OrderedCorrection it, CorrectionOutcome outcome) {
         try {
-            tell(it, outcome);
+            AppliedStatus.write(
+                    client,
+                    GpuCorrection.KIND,
+                    new ObjectMetaBuilder()
+                            .withName(it.name())
+                            .withUid(it.uid().toString())
+                            .build(),
+                    outcome.status());
             return true;
         } catch (KubernetesClientException e) {
+            // It was deleted, or is another one of its name, or says already that it is written.
+            if (GONE.contains(e.getCode())) {
+                return true;
+            }
             failed(it, e);
             return false;
         }
@@ -120,25 +136,6 @@ class Corrector extends LeaderTask {
                     .setCause(e)
                     .addKeyValue("correction", it.name())
                     .log("cannot correct, or say so, trying again");
-        }
-    }
-
-    /** Of this very object: another one of its name has an outcome of its own. */
-    private void tell(OrderedCorrection it, CorrectionOutcome outcome) {
-        try {
-            AppliedStatus.write(
-                    client,
-                    GpuCorrection.KIND,
-                    new ObjectMetaBuilder()
-                            .withName(it.name())
-                            .withUid(it.uid().toString())
-                            .build(),
-                    outcome.status());
-        } catch (KubernetesClientException e) {
-            // It was deleted, or is another one of its name, or says already that it is written.
-            if (!GONE.contains(e.getCode())) {
-                throw e;
-            }
         }
     }
 }
