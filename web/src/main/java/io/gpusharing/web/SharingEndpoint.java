@@ -17,6 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.coyote.Processor;
 import org.apache.tomcat.util.net.NioChannel;
 import org.apache.tomcat.util.net.NioEndpoint;
+import org.apache.tomcat.util.net.SocketBufferHandler;
 import org.apache.tomcat.util.net.SocketEvent;
 import org.apache.tomcat.util.net.SocketWrapperBase;
 import org.apache.tomcat.util.threads.ThreadPoolExecutor;
@@ -237,10 +238,18 @@ final class SharingEndpoint extends NioEndpoint {
                 : "";
     }
 
+    @Override
+    protected NioChannel createChannel(SocketBufferHandler buffer) {
+        return isSSLEnabled() ? new TimedHandshake(buffer, this) : super.createChannel(buffer);
+    }
+
     /** Where threads are few, an address leaves some of them to others. */
     @Override
     public boolean processSocket(
             SocketWrapperBase<NioChannel> connection, SocketEvent event, boolean dispatch) {
+        if (dispatch && connection.getSocket() instanceof TimedHandshake handshake) {
+            handshake.came();
+        }
         return (dispatch && getExecutor() instanceof ThreadPoolExecutor pool)
                 ? threads.execute(
                         pool,
