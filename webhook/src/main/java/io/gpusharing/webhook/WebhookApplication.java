@@ -1,7 +1,6 @@
 package io.gpusharing.webhook;
 
 import io.gpusharing.AotCache;
-import io.gpusharing.webhook.explain.Explain;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -10,11 +9,8 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 @SpringBootApplication
 public class WebhookApplication {
 
-    /** Starts the service, or with {@code explain -f FILE} says what it would do to a manifest. */
+    /** Starts the service. */
     public static void main(String[] arguments) {
-        if (arguments.length > 0 && arguments[0].equals(Explain.COMMAND)) {
-            System.exit(Explain.run(arguments, System.out));
-        }
         SpringApplication.run(WebhookApplication.class, arguments);
         LoggerFactory.getLogger(WebhookApplication.class)
                 .atInfo()

@@ -6,7 +6,7 @@ import java.util.List;
  * Warnings as the API server passes them on: at most 120 characters each, without control
  * characters, or the whole header is dropped; and not more than people read.
  */
-public final class WarningText {
+final class WarningText {
 
     private static final int MAX_CHARACTERS = 120;
     private static final int MAX_WARNINGS = 10;
@@ -14,7 +14,7 @@ public final class WarningText {
     private WarningText() {}
 
     /** At most ten different ones, each in one line of 120 characters. */
-    public static List<String> fitted(List<String> warnings) {
+    static List<String> fitted(List<String> warnings) {
         if (warnings.isEmpty()) {
             return warnings;
         }

@@ -94,12 +94,6 @@ public final class PodTemplates {
                         .toList();
     }
 
-    /** The group of an {@code apiVersion}, empty for the core group's {@code v1}. */
-    public static String group(String apiVersion) {
-        int slash = apiVersion.indexOf('/');
-        return slash < 0 ? "" : apiVersion.substring(0, slash);
-    }
-
     private static JsonNode template(JsonNode pod, Pods pods) {
         if (pod.path("spec").path("containers").isArray()) {
             return pod;

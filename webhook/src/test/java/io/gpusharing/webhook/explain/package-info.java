@@ -1,4 +1,0 @@
-@NullMarked
-package io.gpusharing.webhook.explain;
-
-import org.jspecify.annotations.NullMarked;
