@@ -6,6 +6,7 @@ import io.gpusharing.cli.Shell.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,26 @@ class ExplainTest {
     private static final String EVENTS = "/api/v1/namespaces/team-a/events";
     private static final String EXPLANATIONS =
             "/apis/usage.gpusharing.io/v1alpha1/namespaces/team-a/explanations";
+
+    private static final String DRY_RUN =
+            PODS + "?dryRun=All&fieldValidation=Strict&fieldManager=kubectl-gpusharing";
+    private static final String REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+    /** As defaults and admission leave it. */
+    private static final String ADMITTED =
+            """
+            {"apiVersion":"v1","kind":"Pod","metadata":{"name":"half-x7k2p","generateName":"half-","namespace":"team-a",
+             "annotations":{"gpusharing.io/budget":"team-a","long":"%s"},"managedFields":[{}]},
+             "spec":{"priority":-100,"priorityClassName":"gpu-over-budget","serviceAccountName":"default","containers":[
+              {"name":"cuda","image":"cuda","env":[{"name":"TOKEN","value":"secret"}],
+               "resources":{"limits":{"tencent.com/vcuda-core":"50","tencent.com/vcuda-memory":"16"}}}]}}
+            """
+                    .formatted("x".repeat(2000));
+
+    private static final String NO_ROLE =
+            """
+            {"kind":"Status","code":403,"message":"pods is forbidden: User \\"vera\\" cannot create resource \\"pods\\" in API group \\"\\" in the namespace \\"team-a\\""}
+            """;
 
     private static final String SUMMARY =
             "No GPU has 50 of 100 and 4096 MiB free: 1 node has no room; tencent.com/vcuda-core: 40 in cuda would fit on n1 now";
@@ -60,6 +81,7 @@ class ExplainTest {
         shell = new Shell(api.url(), folder, "2026-11-27T08:00:00Z");
         api.has(PODS, TRAIN.formatted("{}", 0));
         api.passesOn(EXPLANATIONS, 201, ANSWER, "");
+        api.passesOn(DRY_RUN, 201, ADMITTED, "");
     }
 
     @AfterEach
@@ -67,23 +89,43 @@ class ExplainTest {
         api.close();
     }
 
-    private Answer explainHalf(String cores) throws IOException {
-        Path file = folder.resolve("half.yaml");
-        Files.writeString(
-                file,
-                """
-                apiVersion: batch/v1
-                kind: Job
-                metadata: {name: half}
-                spec:
-                  template:
-                    spec:
-                      containers:
-                      - name: cuda
-                        resources: {limits: {tencent.com/vcuda-core: %s, tencent.com/vcuda-memory: 16}}
-                """
-                        .formatted(cores));
-        return shell.run("explain", "-f", file.toString());
+    private static String half(String name, String cores) {
+        return """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s}
+        spec:
+          template:
+            metadata: {labels: {app: training}}
+            spec:
+              containers:
+              - name: cuda
+                resources: {limits: {tencent.com/vcuda-core: %s, tencent.com/vcuda-memory: 16}}
+        """
+                .formatted(name, cores);
+    }
+
+    private Answer explainHalf(String cores, String... options) throws IOException {
+        return explain(half("half", cores), options);
+    }
+
+    private Answer explain(String text, String... options) throws IOException {
+        Path file = Files.writeString(folder.resolve("jobs.yaml"), text);
+        return shell.run(
+                Stream.concat(Stream.of("explain", "-f", file.toString()), Stream.of(options))
+                        .toArray(String[]::new));
+    }
+
+    private void refuses(int code, String message) {
+        api.passesOn(
+                DRY_RUN,
+                code,
+                "{\"kind\":\"Status\",\"code\":%d,\"message\":\"%s\"}".formatted(code, message),
+                "");
+    }
+
+    private void mayCreatePods(boolean allowed) {
+        api.passesOn(REVIEWS, 201, "{\"status\":{\"allowed\":%s}}".formatted(allowed), "");
     }
 
     @Test
@@ -172,23 +214,128 @@ class ExplainTest {
     }
 
     @Test
-    void aManifestIsExplainedWithoutItsPod() throws IOException {
+    void thePodOfAManifestIsJudgedAsTheApiServerAdmitsIt() throws IOException {
         assertThat(explainHalf("50")).isEqualTo(new Answer(SUMMARY + "\n", "", 0));
-        assertThat(api.bodies.getLast()).contains("\"manifest\":{", "\"kind\":\"Job\"");
+
+        assertThat(api.lastBody(PODS))
+                .contains(
+                        "\"kind\":\"Pod\"",
+                        "\"generateName\":\"half-\"",
+                        "\"app\":\"training\"",
+                        "\"tencent.com/vcuda-core\":50")
+                .doesNotContain("\"name\":\"half\"");
+        assertThat(api.lastBody(EXPLANATIONS))
+                .contains(
+                        "\"newPod\":{",
+                        "\"name\":\"half\"",
+                        "\"priority\":-100",
+                        "\"gpusharing.io/budget\":\"team-a\"")
+                .as("only what decides about its place is sent")
+                .doesNotContain("secret", "managedFields", "serviceAccountName", "xxx");
     }
 
     @Test
-    void whatNobodyCouldMakeAPodOfIsSaid() throws IOException {
-        api.passesOn(
-                EXPLANATIONS,
-                422,
-                "{\"kind\":\"Status\",\"code\":422,\"message\":\"spec.template.spec.containers: 150 is no share\"}",
-                "");
+    void whatAdmissionWarnsOfIsSaid() throws IOException {
+        api.warns(DRY_RUN, "299 - \"unknown \\\"field\\\"\", 299 - \"a second\"");
 
-        assertThat(explainHalf("150"))
+        assertThat(explainHalf("50"))
                 .isEqualTo(
                         new Answer(
-                                "", "error: spec.template.spec.containers: 150 is no share\n", 1));
+                                SUMMARY + "\n",
+                                "Warning: unknown \"field\"\nWarning: a second\n",
+                                0));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "422, 'admission webhook pods.gpusharing.io denied the request: 150 is no share; use 1..99'",
+        "403, 'pods half-x is forbidden: exceeded quota: gpus'",
+        "400, 'strict decoding error: unknown field spec.resuorces'",
+        "404, 'namespaces team-a not found'"
+    })
+    void whatAdmissionRefusesIsTheAnswer(int code, String message) throws IOException {
+        refuses(code, message);
+        mayCreatePods(true);
+
+        assertThat(explainHalf("150")).isEqualTo(new Answer("", "error: " + message + "\n", 1));
+        assertThat(api.requests).noneMatch(it -> it.startsWith(EXPLANATIONS));
+    }
+
+    @Test
+    void whoMayNotCreatePodsIsToldThatDefaultsAreNotTheServers() throws IOException {
+        api.passesOn(DRY_RUN, 403, NO_ROLE, "");
+        mayCreatePods(false);
+
+        Answer answer = explainHalf("50");
+
+        assertThat(answer.out()).isEqualTo(SUMMARY + "\n");
+        assertThat(answer.err())
+                .startsWith("You may not create pods in team-a, so this is about the pod as it is")
+                .contains("defaults, quotas and admission are not the API server's");
+        assertThat(answer.code()).isZero();
+        assertThat(api.lastBody(EXPLANATIONS))
+                .contains("\"name\":\"half\"", "\"tencent.com/vcuda-core\":50");
+    }
+
+    /** Who may not even ask what they may. */
+    @ParameterizedTest
+    @CsvSource({"true, 0", "false, 1"})
+    void withoutAReviewTheWordsOfTheApiServerTell(boolean isRole, int code) throws IOException {
+        if (isRole) {
+            api.passesOn(DRY_RUN, 403, NO_ROLE, "");
+        } else {
+            refuses(403, "exceeded quota");
+        }
+        api.passesOn(REVIEWS, 403, "", "");
+
+        assertThat(explainHalf("50").code()).isEqualTo(code);
+    }
+
+    @Test
+    void ofManyObjectsEachIsExplainedAndARefusedOneStopsNoOther() throws IOException {
+        api.passesOn(
+                DRY_RUN.replace("team-a", "team-b"), 422, "{\"message\":\"150 is no share\"}", "");
+        String file =
+                half("first", "50")
+                        + "---\n# nothing\n---\n"
+                        + half("second", "150").replace("{name:", "{namespace: team-b, name:")
+                        + """
+                        ---
+                        apiVersion: v1
+                        kind: List
+                        items:
+                        - {apiVersion: v1, kind: Service, metadata: {name: web}}
+                        - {apiVersion: v1, kind: Pod, metadata: {generateName: third-}, spec: {containers: [{name: c}]}}
+                        """;
+
+        assertThat(explain(file))
+                .isEqualTo(
+                        new Answer(
+                                "Job first\n%s\nPod third-\n%s\n".formatted(SUMMARY, SUMMARY),
+                                "Service web makes no pods\nerror: Job second: 150 is no share\nerror: 1 of 3 pods have no answer\n",
+                                1));
+        assertThat(explain(file, "-o", "json").out()).startsWith("[").contains("}, {");
+        assertThat(explain(half("first", "50") + "---\n", "-o", "json").out()).startsWith("{");
+    }
+
+    @Test
+    void ofAnOperatorsObjectWhatLooksLikeATemplateIsExplained() throws IOException {
+        Answer answer =
+                explain(
+                        """
+                        kind: PyTorchJob
+                        metadata: {name: bert}
+                        spec:
+                          pytorchReplicaSpecs:
+                            Master: {template: {spec: {containers: [{name: c}]}}}
+                            Worker: {replicas: 4, template: {spec: {containers: [{name: c}]}}}
+                        """);
+
+        assertThat(answer.out())
+                .contains(
+                        "PyTorchJob bert spec.pytorchReplicaSpecs.Master.template.",
+                        "PyTorchJob bert spec.pytorchReplicaSpecs.Worker.template.");
+        assertThat(answer.code()).isZero();
     }
 
     @ParameterizedTest
@@ -207,8 +354,19 @@ class ExplainTest {
     }
 
     @Test
-    void withoutTheTimekeeperAManifestIsJudgedByTheRules() throws IOException {
+    void withoutTheTimekeeperAnAdmittedPodIsLegal() throws IOException {
         api.passesOn(EXPLANATIONS, 503, "", "");
+
+        assertThat(explainHalf("50").out())
+                .isEqualTo(
+                        "It is legal, and asks for cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=16\n");
+    }
+
+    @Test
+    void withoutBothAManifestIsJudgedByTheRules() throws IOException {
+        api.passesOn(EXPLANATIONS, 503, "", "");
+        api.passesOn(DRY_RUN, 403, NO_ROLE, "");
+        mayCreatePods(false);
 
         assertThat(explainHalf("50").out())
                 .isEqualTo(
@@ -218,33 +376,64 @@ class ExplainTest {
         assertThat(illegal.err())
                 .contains("tencent.com/vcuda-core", "150", "error: ", "spec.template.");
         assertThat(illegal.code()).isOne();
+        assertThat(explain("kind: Job\nspec: {template: {spec: {containers: null}}}").err())
+                .contains("spec.template.spec.containers is empty");
+        assertThat(explain("kind: Job\nspec: {template: {spec: {containers: 7}}}").err())
+                .contains("error: spec.template.spec cannot be read");
     }
 
     @Test
-    void aManifestIsAskedAboutWhereItSaysUnlessTheUserSaysOtherwise() throws IOException {
-        Path file = folder.resolve("elsewhere.yaml");
-        Files.writeString(file, "kind: Pod\nmetadata: {namespace: team-b}\n");
+    void aManifestIsAskedAboutWhereItSays() throws IOException {
+        String elsewhere = "kind: Pod\nmetadata: {namespace: team-b}\n";
+        api.passesOn(DRY_RUN.replace("team-a", "team-b"), 201, ADMITTED, "");
 
-        shell.run("explain", "-f", file.toString());
+        explain(elsewhere);
         assertThat(api.requests.getLast()).contains("/namespaces/team-b/");
-        shell.run("explain", "-f", file.toString(), "-n", "team-c");
+        assertThat(explain(elsewhere, "-n", "team-c").err())
+                .isEqualTo(
+                        "error: metadata.namespace is team-b, and -n is team-c; leave out one of them\n");
+        explain("kind: Pod", "-n", "team-c");
         assertThat(api.requests.getLast()).contains("/namespaces/team-c/");
     }
 
     @ParameterizedTest
     @CsvSource({
-        "'a: [', neither JSON nor YAML",
-        "'', no object",
-        "'a: 1\n---\nb: 2', several documents"
+        "'a: [', document 1 is neither JSON nor YAML",
+        "'', there is no object in it",
+        "'# nothing', there is no object in it",
+        "'just words', document 1 is no object",
+        "'a: 1\n---\nb: 2', document 1: kind is not set; use Pod",
+        "'kind: Pod\n---\n- 1', document 2 is no object",
+        "'kind: Pod\n---\na: {b', document 2 is neither JSON nor YAML",
+        "'{kind: List, items: [{kind: Pod}, 7]}', 'document 1, item 2 is no object'",
+        "'kind: Secret', 'document 1: kind is Secret; use Pod, or CronJob'",
+        "'kind: Pod\nspec: &a {a: *a}', document 1 is"
     })
     void aFileThatIsNoManifestIsSaid(String text, String problem) throws IOException {
-        Path file = folder.resolve("broken.yaml");
-        Files.writeString(file, text);
+        Answer answer = explain(text);
 
-        Answer answer = shell.run("explain", "-f", file.toString());
-
-        assertThat(answer.err()).startsWith("error: " + file).contains(problem);
+        assertThat(answer.err())
+                .startsWith("error: " + folder.resolve("jobs.yaml"))
+                .contains(problem);
         assertThat(answer.code()).isOne();
+        assertThat(api.requests).isEmpty();
+    }
+
+    /** Who reads them writes them out: 800 bytes would become 3 GB. */
+    @Test
+    void aliasesThatStandForMoreThanMemoryHoldsAreRefused() throws IOException {
+        var doubled = new StringBuilder("kind: Pod\na0: &a0 [" + "0, ".repeat(100) + "0]\n");
+        for (int i = 1; i < 24; i++) {
+            doubled.append("a%d: &a%d [*a%d, *a%d]\n".formatted(i, i, i - 1, i - 1));
+        }
+
+        assertThat(explain(doubled.toString()).err()).contains("document 1 is neither", "aliases");
+        assertThat(explain("kind: Pod\nspec: &a {b: {}}\nstatus: *a\n").code()).isZero();
+    }
+
+    @Test
+    void jsonIsRead() throws IOException {
+        assertThat(explain("{\n\t\"kind\": \"Pod\", \"spec\": {}\n}").code()).isZero();
     }
 
     @Test

@@ -31,6 +31,7 @@ final class FakeApiServer implements AutoCloseable {
     private final Map<String, Map<String, String>> lists = new HashMap<>();
     private final Map<String, Integer> refused = new HashMap<>();
     private final Map<String, PassedOn> passedOn = new HashMap<>();
+    private final Map<String, String> warned = new HashMap<>();
     private final HttpServer server;
     private String accepted = "";
 
@@ -62,6 +63,11 @@ final class FakeApiServer implements AutoCloseable {
 
     private record PassedOn(int code, String body, String next) {}
 
+    /** Tells whoever asks besides, in a header. */
+    void warns(String address, String warning) {
+        warned.put(address, warning);
+    }
+
     /** Whoever shows another token is not logged in; who answers besides is asked by anybody. */
     void accepts(String token) {
         accepted = "Bearer " + token;
@@ -70,6 +76,16 @@ final class FakeApiServer implements AutoCloseable {
     /** Every request for a kind is answered with this status. */
     void refuse(String list, int code) {
         refused.put(list, code);
+    }
+
+    /** What came with the last question at an address that begins so. */
+    String lastBody(String address) {
+        for (int i = requests.size() - 1; i >= 0; i--) {
+            if (requests.get(i).startsWith(address)) {
+                return bodies.get(i);
+            }
+        }
+        throw new AssertionError("Nobody has asked " + address);
     }
 
     String url() {
@@ -114,6 +130,10 @@ final class FakeApiServer implements AutoCloseable {
                 exchange.getResponseHeaders()
                         .add("Link", "<%s>; rel=\"next\"".formatted(answer.next()));
             }
+        }
+        String warning = warned.get(exchange.getRequestURI().toString());
+        if (warning != null) {
+            exchange.getResponseHeaders().add("Warning", warning);
         }
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().add("Content-Type", "application/json");

@@ -21,9 +21,18 @@ class QuoteTest {
     private static final String QUOTES =
             "/apis/usage.gpusharing.io/v1alpha1/namespaces/team-a/quotes";
 
+    private static final String DRY_RUN =
+            "/api/v1/namespaces/team-a/pods?dryRun=All&fieldValidation=Strict&fieldManager=kubectl-gpusharing";
+
+    private static final String ADMITTED =
+            """
+            {"kind":"Pod","metadata":{"name":"twice-x7k2p"},"spec":{"containers":[
+              {"name":"cuda","resources":{"limits":{"tencent.com/vcuda-core":"50","tencent.com/vcuda-memory":"16"}}}]}}
+            """;
+
     private static final String ANSWER =
             """
-            {"kind":"Quote","apiVersion":"usage.gpusharing.io/v1alpha1","spec":{"manifest":{},"for":"3h"},
+            {"kind":"Quote","apiVersion":"usage.gpusharing.io/v1alpha1","spec":{"newPod":{},"for":"3h"},
              "status":{"summary":"2 pods are charged as 1 to 4 GPUs","budget":"team-a","pods":2,"podsAtOnce":2,
               "prices":[{"model":"H200","gpus":"4","minutesPerHour":"240.000"},{"gpus":"1","minutesPerHour":"60.000"}],
               "gpuMinutes":"720.000","onExhausted":"Reclaim","notKnown":["A40 has no weight"],"later":"added"}}
@@ -57,6 +66,7 @@ class QuoteTest {
         shell = new Shell(api.url(), folder, "2026-11-27T08:00:00Z");
         api.has(BUDGETS, BUDGET.formatted("WholeGpu"));
         api.passesOn(QUOTES, 201, ANSWER, "");
+        api.passesOn(DRY_RUN, 201, ADMITTED, "");
     }
 
     @AfterEach
@@ -64,23 +74,29 @@ class QuoteTest {
         api.close();
     }
 
+    private static String twice(String cores) {
+        return """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: twice}
+        spec:
+          parallelism: 2
+          activeDeadlineSeconds: 86400
+          template:
+            spec:
+              containers:
+              - name: cuda
+                resources: {limits: {tencent.com/vcuda-core: %s, tencent.com/vcuda-memory: 16}}
+        """
+                .formatted(cores);
+    }
+
     private Answer quote(String cores, String... options) throws IOException {
-        Path file = folder.resolve("twice.yaml");
-        Files.writeString(
-                file,
-                """
-                apiVersion: batch/v1
-                kind: Job
-                metadata: {name: twice}
-                spec:
-                  parallelism: 2
-                  template:
-                    spec:
-                      containers:
-                      - name: cuda
-                        resources: {limits: {tencent.com/vcuda-core: %s, tencent.com/vcuda-memory: 16}}
-                """
-                        .formatted(cores));
+        return quoteFile(twice(cores), options);
+    }
+
+    private Answer quoteFile(String text, String... options) throws IOException {
+        Path file = Files.writeString(folder.resolve("jobs.yaml"), text);
         List<String> all = new ArrayList<>(List.of("quote", "-f", file.toString()));
         all.addAll(List.of(options));
         return shell.run(all.toArray(String[]::new));
@@ -95,7 +111,13 @@ class QuoteTest {
                                 "The price may differ: A40 has no weight\n",
                                 0));
         assertThat(api.bodies.getLast())
-                .contains("\"kind\":\"Quote\"", "\"for\":\"3h\"", "\"parallelism\":2");
+                .contains(
+                        "\"kind\":\"Quote\"",
+                        "\"for\":\"3h\"",
+                        "\"pods\":2",
+                        "\"atOnce\":2",
+                        "\"activeDeadlineSeconds\":86400",
+                        "\"newPod\":{");
     }
 
     @Test
@@ -128,8 +150,9 @@ class QuoteTest {
                 .isEqualTo(
                         "2 pods are charged as 1 GPU: 60.000 GPU-minutes an hour, 180.000 in all. The budget team-a has 240.000 left, and with what its pods hold now it is used up at 2026-11-27T10:00:00Z: its pods may be evicted from then on when a pod in budget waits\n");
         assertThat(answer.err())
-                .startsWith(
-                        "The price may differ: the memory part depends on the size of the node's GPUs\nThe price may differ: some GPU models may have a weight, which only the timekeeper knows\nComputed from the budget's status alone. ");
+                .startsWith("Computed from the budget's status alone. ")
+                .endsWith(
+                        "The price may differ: the memory part depends on the size of the node's GPUs\nThe price may differ: some GPU models may have a weight, which only the timekeeper knows\n");
         assertThat(answer.code()).isZero();
     }
 
@@ -142,14 +165,52 @@ class QuoteTest {
     }
 
     @Test
-    void withoutTheTimekeeperWhatIsIllegalIsSaid() throws IOException {
-        api.passesOn(QUOTES, 503, "", "");
+    void whatAdmissionRefusesHasNoPrice() throws IOException {
+        api.passesOn(DRY_RUN, 422, "{\"message\":\"150 is no share\"}", "");
 
+        assertThat(quote("150")).isEqualTo(new Answer("", "error: 150 is no share\n", 1));
+    }
+
+    @Test
+    void withoutTheTimekeeperAndTheRightToCreatePodsWhatIsIllegalIsSaid() throws IOException {
+        api.passesOn(QUOTES, 503, "", "");
+        api.passesOn(DRY_RUN, 403, "{\"message\":\"cannot create resource \\\"pods\\\"\"}", "");
+
+        assertThat(quote("50").out()).startsWith("2 pods are charged as 1 GPU");
         assertThat(quote("150"))
                 .satisfies(answer -> {
-                    assertThat(answer.err()).startsWith("error: spec.template.spec.containers");
+                    assertThat(answer.err())
+                            .startsWith("You may not create pods in team-a")
+                            .contains("error: spec.template.spec.containers");
                     assertThat(answer.code()).isOne();
                 });
+    }
+
+    @Test
+    void ofManyObjectsEachHasItsPrice() throws IOException {
+        String two = twice("50") + "---\n" + twice("50").replace("name: twice", "name: again");
+
+        assertThat(quoteFile(two))
+                .satisfies(answer -> {
+                    assertThat(answer.out())
+                            .isEqualTo(
+                                    "Job twice\n2 pods are charged as 1 to 4 GPUs\nJob again\n2 pods are charged as 1 to 4 GPUs\n");
+                    assertThat(answer.err())
+                            .endsWith("Each is quoted as if it were the only one.\n");
+                });
+        assertThat(quoteFile(two, "-o", "json").out()).startsWith("[");
+        assertThat(quoteFile(two, "-o", "csv").out().lines()).hasSize(5);
+    }
+
+    @Test
+    void howManyPodsNobodyCanSayIsSaid() throws IOException {
+        assertThat(quoteFile("kind: DaemonSet").err())
+                .contains("document 1: kind is DaemonSet, which makes a pod on each node");
+        assertThat(
+                        quoteFile(
+                                        "kind: RayJob\nspec: {template: {spec: {containers: [{name: c}]}}}")
+                                .err())
+                .contains("document 1: nobody here knows how many pods a RayJob makes; use Pod");
     }
 
     @Test

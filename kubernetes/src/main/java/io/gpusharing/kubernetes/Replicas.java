@@ -1,8 +1,8 @@
 package io.gpusharing.kubernetes;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.budget.Quote.Stage;
 import io.gpusharing.budget.Quote.Work;
-import io.gpusharing.kubernetes.ManifestReader.ManifestException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,9 +28,10 @@ public record Replicas(
     /**
      * Reads a manifest.
      *
-     * @param manifest in maps and lists, of a kind that {@link ManifestReader} reads
+     * @param manifest in maps and lists, of a kind of Kubernetes itself that makes pods
+     * @throws IllegalArgumentException if it does not say how many; the message is for its author
      */
-    public static Replicas of(Map<?, ?> manifest) throws ManifestException {
+    public static Replicas of(Map<?, ?> manifest) {
         String kind = String.valueOf(manifest.get("kind"));
         Map<?, ?> spec = map(manifest.get("spec"));
         return switch (kind) {
@@ -43,14 +44,40 @@ public record Replicas(
             }
             case "Pod" -> new Replicas(1, 1, deadline(spec, "spec"), null);
             case "DaemonSet" ->
-                    throw new ManifestException(
+                    throw new IllegalArgumentException(
                             "kind is DaemonSet, which makes a pod on each node that it selects; use a Pod with its template");
             default -> new Replicas(1, 1, null, null);
         };
     }
 
+    /**
+     * As many pods of this one, which says itself how long it may run.
+     *
+     * @throws IllegalArgumentException if there cannot be so many, or it may not run so long
+     */
+    public Replicas of(Pod pod) {
+        Long seconds = pod.getSpec().getActiveDeadlineSeconds();
+        if (seconds != null && (seconds < 0 || seconds > MOST)) {
+            throw new IllegalArgumentException(
+                    "spec.activeDeadlineSeconds is %d; use a whole number, 0 or more"
+                            .formatted(seconds));
+        }
+        if (atOnce < Math.min(1, pods) || atOnce < 0 || atOnce > pods) {
+            throw new IllegalArgumentException(
+                    "%d of %d pods cannot run at once; use 1 or more, and no more than there are"
+                            .formatted(atOnce, pods));
+        }
+        if (longest != null && longest.isNegative()) {
+            throw new IllegalArgumentException(
+                    "activeDeadlineSeconds is %d; use a whole number, 0 or more"
+                            .formatted(longest.toSeconds()));
+        }
+        return new Replicas(
+                pods, atOnce, seconds == null ? longestPod : Duration.ofSeconds(seconds), longest);
+    }
+
     /** Without completions any pod's success ends it, and so there are as many as at once. */
-    private static Replicas ofJob(Map<?, ?> spec, String where) throws ManifestException {
+    private static Replicas ofJob(Map<?, ?> spec, String where) {
         int parallelism = number(spec, where, "parallelism").orElse(1);
         int completions = number(spec, where, "completions").orElse(parallelism);
         return new Replicas(
@@ -94,14 +121,12 @@ public record Replicas(
         return other == null || one.compareTo(other) <= 0 ? one : other;
     }
 
-    private static @Nullable Duration deadline(Map<?, ?> spec, String where)
-            throws ManifestException {
+    private static @Nullable Duration deadline(Map<?, ?> spec, String where) {
         Optional<Integer> seconds = number(spec, where, "activeDeadlineSeconds");
         return seconds.map(Duration::ofSeconds).orElse(null);
     }
 
-    private static Optional<Integer> number(Map<?, ?> spec, String where, String field)
-            throws ManifestException {
+    private static Optional<Integer> number(Map<?, ?> spec, String where, String field) {
         Object found = spec.get(field);
         if (found == null) {
             return Optional.empty();
@@ -112,7 +137,7 @@ public record Replicas(
                 && number.longValue() <= MOST) {
             return Optional.of(number.intValue());
         }
-        throw new ManifestException(
+        throw new IllegalArgumentException(
                 "%s.%s is %s; use a whole number, 0 or more".formatted(where, field, found));
     }
 

@@ -3,22 +3,21 @@ package io.gpusharing.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.Quote.Stage;
 import io.gpusharing.budget.Quote.Work;
-import io.gpusharing.request.grammar.RequestGrammars;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ReplicasTest {
 
-    private static final ManifestReader MANIFESTS =
-            new ManifestReader(RequestGrammars.of(RequestGrammars.names(), List.of()));
-
-    private static Replicas of(String kind, String spec) throws Exception {
-        return Replicas.of(MANIFESTS.object("kind: %s\nspec: %s".formatted(kind, spec)));
+    private static Replicas of(String kind, String spec) {
+        return Replicas.of(
+                Serialization.unmarshal("kind: %s\nspec: %s".formatted(kind, spec), Map.class));
     }
 
     @ParameterizedTest
@@ -40,7 +39,7 @@ class ReplicasTest {
                     CronJob     | {jobTemplate: {spec: {completions: 3}}} | 3 | 1
                     """)
     void aWorkloadMakesAsManyPodsAsItsControllerWould(
-            String kind, String spec, int pods, int atOnce) throws Exception {
+            String kind, String spec, int pods, int atOnce) {
         assertThat(of(kind, spec)).isEqualTo(new Replicas(pods, atOnce, null, null));
     }
 
@@ -49,7 +48,7 @@ class ReplicasTest {
     }
 
     @Test
-    void podsOneAfterTheOtherTakeTheirTime() throws Exception {
+    void podsOneAfterTheOtherTakeTheirTime() {
         Duration hour = Duration.ofHours(1);
 
         assertThat(of("Job", "{completions: 6, parallelism: 2}").work(hour).stages())
@@ -63,7 +62,7 @@ class ReplicasTest {
     }
 
     @Test
-    void nothingRunsLongerThanItMay() throws Exception {
+    void nothingRunsLongerThanItMay() {
         Replicas job =
                 of(
                         "Job",

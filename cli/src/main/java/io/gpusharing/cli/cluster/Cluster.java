@@ -38,6 +38,8 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
     /** RFC 9110, 15.5.21. */
     private static final int HTTP_UNPROCESSABLE = 422;
 
+    private static final String TIMEKEEPER = "The timekeeper";
+
     private static final JsonMapper JSON = new JsonMapper();
 
     /**
@@ -95,7 +97,7 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
      * @throws Failure in the words of whoever refused it
      */
     public Answer get(String path, String right) {
-        HttpResponse<String> response = sent(path, request -> request);
+        HttpResponse<String> response = sent(TIMEKEEPER, path, request -> request);
         if (response.isSuccessful()) {
             return new Answer(response.body(), requireNonNullElse(response.header("Link"), ""));
         }
@@ -111,14 +113,21 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
      */
     public String post(String path, String object, String right) {
         HttpResponse<String> response =
-                sent(path, request -> request.post("application/json", object));
+                sent(TIMEKEEPER, path, request -> request.post("application/json", object));
         if (response.isSuccessful()) {
             return requireNonNullElse(response.body(), "");
         }
         throw refused(response, right);
     }
 
-    private HttpResponse<String> sent(String path, UnaryOperator<HttpRequest.Builder> made) {
+    /**
+     * Asks an address once.
+     *
+     * @param who answers there, for instance {@code The API server}
+     * @param made of the request that gets the address
+     * @throws Failure if nobody answers
+     */
+    HttpResponse<String> sent(String who, String path, UnaryOperator<HttpRequest.Builder> made) {
         HttpClient http = client.getHttpClient();
         try {
             return http.sendAsync(
@@ -134,7 +143,7 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
         } catch (CompletionException e) {
             throw e.getCause() instanceof TimeoutException
                     ? new NotAnswered(
-                            "The timekeeper has not answered for %d s".formatted(PATIENCE_SECONDS))
+                            "%s has not answered for %d s".formatted(who, PATIENCE_SECONDS))
                     : unreached(e);
         }
     }
@@ -169,7 +178,7 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
     }
 
     /** The message of a {@code Status}, and nothing of anything else. */
-    private static String said(@Nullable String body) {
+    static String said(@Nullable String body) {
         try {
             return JSON.readTree(requireNonNullElse(body, "")).path("message").asString("");
         } catch (JacksonException e) {
@@ -177,7 +186,7 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
         }
     }
 
-    private Failure notLoggedIn() {
+    Failure notLoggedIn() {
         return new Failure(
                 "The API server %s does not accept your login; log in again, or name another context with --context"
                         .formatted(url()));
@@ -217,7 +226,7 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
                                         : oneLine(last)));
     }
 
-    private String url() {
+    String url() {
         return client.getMasterUrl().toString().replaceFirst("/$", "");
     }
 

@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -43,13 +44,13 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Where a pod is, or why it waits; whether one of a manifest would fit. */
+/** Where a pod is, or why it waits; whether those of a manifest would fit. */
 @Command(
         name = "explain",
         mixinStandardHelpOptions = true,
         description = {
             "Where a pod is, or why it waits, was lowered or evicted, and what would fit instead; -o wide says it of every GPU.",
-            "With -f, whether a pod of the manifest would fit, without creating it."
+            "With -f, whether the pods of a manifest would be admitted and fit, without creating them."
         })
 public final class ExplainCommand implements Runnable {
 
@@ -87,7 +88,8 @@ public final class ExplainCommand implements Runnable {
         @Option(
                 names = {"-f", "--filename"},
                 paramLabel = "FILE",
-                description = "A manifest of a pod, or of a workload with a pod template.")
+                description =
+                        "Manifests of pods, or of workloads with a pod template; - is standard input.")
         private @Nullable Path manifest;
     }
 
@@ -113,23 +115,47 @@ public final class ExplainCommand implements Runnable {
             return;
         }
         lowered(pod).ifPresent(console::note);
-        answer(cluster, namespace, Map.of("pod", name, "nodes", nodes), () -> saysItself(pod));
+        answer(
+                cluster,
+                namespace,
+                Map.of("pod", name, "nodes", nodes),
+                () -> saysItself(pod),
+                answer -> show(List.of(answer)));
     }
 
     private void explain(Cluster cluster, Path path) {
-        ManifestFile file = ManifestFile.read(path);
-        String there = file.namespace(namespace, cluster);
-        answer(
-                cluster,
-                there,
-                Map.of("manifest", file.object(), "nodes", nodes),
-                () -> {
-                    PodRequest request = ManifestFile.request(file.pod(there));
-                    return request.asksFor(ManifestFile.GRAMMARS::reads)
-                            ? "It is legal, and asks for "
-                                    + request.stamp(ManifestFile.GRAMMARS::reads)
-                            : "It asks for no GPU";
-                });
+        ManifestPods pods = ManifestPods.read(path, console);
+        var answers = new ArrayList<JsonNode>();
+        try {
+            pods.judge(
+                    cluster,
+                    namespace,
+                    console,
+                    pod -> {
+                        boolean isForPeople = output.format().isForPeople();
+                        if (isForPeople && pods.areSeveral()) {
+                            console.say(pod.template().title());
+                        }
+                        answer(
+                                cluster,
+                                pod.namespace(),
+                                Map.of("newPod", pod.asked(), "nodes", nodes),
+                                () -> asksFor(pod),
+                                isForPeople ? answer -> show(List.of(answer)) : answers::add);
+                    });
+        } finally {
+            // Of several in one document.
+            if (!answers.isEmpty()) {
+                show(answers);
+            }
+        }
+    }
+
+    private static String asksFor(NewPod pod) {
+        PodRequest request = pod.request();
+        return request.asksFor(NewPod.GRAMMARS::reads)
+                ? "It is legal, and asks for " + request.stamp(NewPod.GRAMMARS::reads)
+                : "It asks for no GPU";
     }
 
     /** What its phase says, or what the cluster's scheduler, or ours, has written on it. */
@@ -156,11 +182,17 @@ public final class ExplainCommand implements Runnable {
      * Shows what the timekeeper says, or what is known without it.
      *
      * @param without what is known without it
+     * @param show what it says
      */
     private void answer(
-            Cluster cluster, String namespace, Map<String, Object> spec, Supplier<String> without) {
+            Cluster cluster,
+            String namespace,
+            Map<String, Object> spec,
+            Supplier<String> without,
+            Consumer<JsonNode> show) {
         try {
-            show(UsageQuestion.answer(cluster, namespace, "explanations", "Explanation", spec));
+            show.accept(
+                    UsageQuestion.answer(cluster, namespace, "explanations", "Explanation", spec));
         } catch (NotAnswered | NotInstalled | NotAllowed e) {
             if (!output.format().isForPeople()) {
                 throw e;
@@ -170,19 +202,21 @@ public final class ExplainCommand implements Runnable {
         }
     }
 
-    private void show(JsonNode answer) {
-        Placement placement = JSON.treeToValue(answer, Placement.class);
+    private void show(List<JsonNode> answers) {
+        List<Placement> placements =
+                answers.stream().map(it -> JSON.treeToValue(it, Placement.class)).toList();
         if (output.format().isForPeople()) {
-            console.say(placement.summary());
+            placements.forEach(it -> console.say(it.summary()));
         }
         if (output.format() != Format.TABLE) {
-            output.print(console, table(placement), answer);
+            output.print(
+                    console, table(placements), answers.size() == 1 ? answers.getFirst() : answers);
         }
     }
 
-    private static Table table(Placement placement) {
+    private static Table table(List<Placement> placements) {
         var rows = new ArrayList<List<String>>();
-        for (Node node : placement.nodes()) {
+        for (Node node : placements.stream().flatMap(it -> it.nodes().stream()).toList()) {
             for (Gpu gpu : requireNonNullElse(node.gpus(), List.<Gpu>of())) {
                 rows.add(
                         List.of(

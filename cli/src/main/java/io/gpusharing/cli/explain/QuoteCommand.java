@@ -2,7 +2,6 @@ package io.gpusharing.cli.explain;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Quote;
 import io.gpusharing.budget.Quote.Payer;
@@ -22,6 +21,7 @@ import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.kubernetes.Replicas;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFact;
 import io.gpusharing.request.NodeFacts;
@@ -66,7 +66,7 @@ public final class QuoteCommand implements Runnable {
             paramLabel = "FILE",
             required = true,
             description =
-                    "A manifest of a pod, or of a workload with a pod template; - is standard input.")
+                    "Manifests of pods, or of workloads with a pod template; - is standard input.")
     private Path manifest = Path.of("-");
 
     @Option(
@@ -87,23 +87,60 @@ public final class QuoteCommand implements Runnable {
     @Override
     public void run() {
         Duration length = each == null ? null : length(each);
-        ManifestFile file = ManifestFile.read(manifest);
+        ManifestPods pods = ManifestPods.read(manifest, console);
+        var quotes = new ArrayList<Quote>();
         try (Cluster cluster = options.connect()) {
-            String there = file.namespace(namespace, cluster);
-            var spec = new HashMap<String, Object>(Map.of("manifest", file.object()));
-            if (each != null) {
-                spec.put("for", each);
+            pods.judge(
+                    cluster,
+                    namespace,
+                    console,
+                    pod -> {
+                        Quote quote = quote(cluster, pod, length);
+                        if (!output.format().isForPeople()) {
+                            quotes.add(quote);
+                            return;
+                        }
+                        if (pods.areSeveral()) {
+                            console.say(pod.template().title());
+                        }
+                        show(List.of(quote));
+                    });
+        } finally {
+            // Of several in one document.
+            if (!quotes.isEmpty()) {
+                show(quotes);
             }
-            try {
-                show(
-                        JSON.treeToValue(
-                                UsageQuestion.answer(cluster, there, "quotes", "Quote", spec),
-                                Quote.class));
-            } catch (NotAnswered | NotInstalled | NotAllowed e) {
-                show(ofWhatIsPublished(cluster, there, file, length));
-                console.note(
-                        "Computed from the budget's status alone. %s".formatted(e.getMessage()));
-            }
+        }
+        if (pods.areSeveral()) {
+            console.note("Each is quoted as if it were the only one.");
+        }
+    }
+
+    private Quote quote(Cluster cluster, NewPod pod, @Nullable Duration length) {
+        Replicas replicas = pod.template().manifest().replicas();
+        var spec =
+                new HashMap<String, Object>(
+                        Map.of(
+                                "newPod",
+                                pod.asked(),
+                                "pods",
+                                replicas.pods(),
+                                "atOnce",
+                                replicas.atOnce()));
+        if (replicas.longest() != null) {
+            spec.put("activeDeadlineSeconds", replicas.longest().toSeconds());
+        }
+        if (each != null) {
+            spec.put("for", each);
+        }
+        try {
+            return JSON.treeToValue(
+                    UsageQuestion.answer(cluster, pod.namespace(), "quotes", "Quote", spec),
+                    Quote.class);
+        } catch (NotAnswered | NotInstalled | NotAllowed e) {
+            Quote quote = ofWhatIsPublished(cluster, pod, replicas, length);
+            console.note("Computed from the budget's status alone. %s".formatted(e.getMessage()));
+            return quote;
         }
     }
 
@@ -117,20 +154,19 @@ public final class QuoteCommand implements Runnable {
 
     /** What spec and status of the budget say, on GPUs of which nothing is known. */
     private Quote ofWhatIsPublished(
-            Cluster cluster, String namespace, ManifestFile file, @Nullable Duration each) {
-        Pod pod = file.pod(namespace);
-        PodRequest request = ManifestFile.request(pod);
+            Cluster cluster, NewPod pod, Replicas replicas, @Nullable Duration each) {
+        PodRequest request = pod.request();
         var notKnown = new ArrayList<String>();
-        Optional<PublishedBudget> budget = paying(cluster, namespace, notKnown);
+        Optional<PublishedBudget> budget = paying(cluster, pod.namespace(), notKnown);
         RateRule rule =
                 budget.map(it -> RateRule.of(it.spec().share(), null)).orElse(RateRule.DEFAULT);
         try {
             Optional<BoundShare> share =
-                    ManifestFile.GRAMMARS
+                    NewPod.GRAMMARS
                             .grammarOf(request)
                             .map(it -> it.shareOn(request, NodeFacts.UNKNOWN));
             share.ifPresent(it -> noteWhatIsNotKnown(it, budget, notKnown));
-            if (!pod.getSpec().getResourceClaims().isEmpty()) {
+            if (pod.hasClaims()) {
                 notKnown.add("what it gets by resource claims is not in the price");
             }
             List<Rate> rates =
@@ -138,7 +174,7 @@ public final class QuoteCommand implements Runnable {
                             .map(rate -> new Rate(null, rate))
                             .toList();
             return Quote.of(
-                    file.replicas().work(each),
+                    replicas.work(each),
                     rates,
                     budget.map(QuoteCommand::payer).orElse(null),
                     clock.instant().truncatedTo(ChronoUnit.SECONDS),
@@ -171,30 +207,34 @@ public final class QuoteCommand implements Runnable {
         }
     }
 
-    private void show(Quote quote) {
+    private void show(List<Quote> quotes) {
         boolean isForPeople = output.format().isForPeople();
         if (isForPeople) {
-            console.say(quote.summary());
+            quotes.forEach(it -> console.say(it.summary()));
         }
         if (output.format() != Format.TABLE) {
-            output.print(console, table(quote), quote);
+            output.print(console, table(quotes), quotes.size() == 1 ? quotes.getFirst() : quotes);
         }
         if (isForPeople) {
-            quote.notKnown().forEach(it -> console.note("The price may differ: " + it));
+            quotes.stream()
+                    .flatMap(it -> it.notKnown().stream())
+                    .forEach(it -> console.note("The price may differ: " + it));
         }
     }
 
-    private static Table table(Quote quote) {
+    private static Table table(List<Quote> quotes) {
         return new Table(
                 HEADINGS,
-                quote.prices().stream()
-                        .map(price ->
-                                List.of(
-                                        requireNonNullElse(price.model(), ""),
-                                        String.valueOf(quote.pods()),
-                                        String.valueOf(quote.podsAtOnce()),
-                                        price.gpus(),
-                                        price.minutesPerHour()))
+                quotes.stream()
+                        .flatMap(quote ->
+                                quote.prices().stream()
+                                        .map(price ->
+                                                List.of(
+                                                        requireNonNullElse(price.model(), ""),
+                                                        String.valueOf(quote.pods()),
+                                                        String.valueOf(quote.podsAtOnce()),
+                                                        price.gpus(),
+                                                        price.minutesPerHour())))
                         .toList(),
                 Set.of());
     }

@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.aggregated;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonRawValue;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
-import io.gpusharing.timekeeper.statement.Manifests;
+import io.gpusharing.timekeeper.statement.NewPods;
 import io.gpusharing.timekeeper.statement.PlacementAnswers;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.web.Caller;
@@ -22,8 +22,8 @@ import org.springframework.web.server.ResponseStatusException;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
 /**
- * {@code kubectl create -f explanation.yaml -o yaml}: where a pod is or why it waits, and whether
- * one of a manifest would fit. Like an access review, it is answered and stored nowhere.
+ * {@code kubectl create -f explanation.yaml -o yaml}: where a pod is or why it waits, and whether a
+ * new one would fit. Like an access review, it is answered and stored nowhere.
  */
 @Hidden
 @RestController
@@ -32,11 +32,11 @@ class Explanations {
 
     private static final int USUAL_NODES = 5;
 
-    private final Manifests manifests;
+    private final NewPods pods;
     private final PlacementAnswers answers;
 
-    Explanations(Manifests manifests, PlacementAnswers answers) {
-        this.manifests = manifests;
+    Explanations(NewPods pods, PlacementAnswers answers) {
+        this.pods = pods;
         this.answers = answers;
     }
 
@@ -44,13 +44,13 @@ class Explanations {
      * What is to be explained: one of the two.
      *
      * @param pod a name in the namespace
-     * @param manifest of a pod, or of a workload with a pod template
+     * @param newPod one that is not there, as the API server admits it
      * @param nodes how many nodes are shown with their GPUs, 0 to 50
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Spec(
             @Nullable String pod,
-            @JsonRawValue @JsonDeserialize(using = RawJson.class) @Nullable String manifest,
+            @JsonRawValue @JsonDeserialize(using = RawJson.class) @Nullable String newPod,
             @Nullable Integer nodes) {}
 
     /** Explains. */
@@ -58,21 +58,26 @@ class Explanations {
     ResponseEntity<Object> create(
             @PathVariable String namespace, Authentication who, HttpServletRequest request)
             throws IOException {
-        Asked<Spec> asked = manifests.read(request, body -> Asked.read(body, Spec.class, request));
-        Spec spec = asked.of(namespace);
-        if (spec == null || (spec.pod() == null) == (spec.manifest() == null)) {
-            throw new ResponseStatusException(
-                    HttpStatus.UNPROCESSABLE_CONTENT,
-                    "spec names a pod, or has a manifest, for instance spec: {pod: train-1}");
-        }
-        return asked.answered("Explanation", spec, explained(namespace, spec, Callers.of(who)));
+        return pods.read(
+                request,
+                body -> answer(namespace, Asked.read(body, Spec.class, request), Callers.of(who)));
     }
 
-    private Explanation explained(String namespace, Spec spec, Caller caller) throws IOException {
+    private ResponseEntity<Object> answer(String namespace, Asked<Spec> asked, Caller caller) {
+        Spec spec = asked.of(namespace);
+        if (spec == null || (spec.pod() == null) == (spec.newPod() == null)) {
+            throw new ResponseStatusException(
+                    HttpStatus.UNPROCESSABLE_CONTENT,
+                    "spec names a pod, or has a newPod, for instance spec: {pod: train-1}");
+        }
+        return asked.answered("Explanation", spec, explained(namespace, spec, caller));
+    }
+
+    private Explanation explained(String namespace, Spec spec, Caller caller) {
         int nodes = spec.nodes() == null ? USUAL_NODES : spec.nodes();
-        String manifest = spec.manifest();
-        return manifest == null
+        String newPod = spec.newPod();
+        return newPod == null
                 ? answers.ofPod(namespace, String.valueOf(spec.pod()), nodes, caller)
-                : answers.ofManifest(namespace, () -> manifest, nodes, caller);
+                : answers.ofNewPod(namespace, newPod, nodes, caller);
     }
 }

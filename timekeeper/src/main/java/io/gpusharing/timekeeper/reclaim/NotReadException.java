@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
-/** The pod that somebody asks about, or its manifest, cannot be read; the message says why. */
+/** The pod that somebody asks about cannot be read; the message says why. */
 public class NotReadException extends RuntimeException {
 
     NotReadException(String why) {

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import org.springframework.stereotype.Component;
 
-/** Says of pods, and of manifests, where they are or why they wait. */
+/** Says of pods, and of new ones, where they are or why they wait. */
 @Component
 public class PlacementExplanations {
 
@@ -100,19 +100,18 @@ public class PlacementExplanations {
      * @param pod with a uid and the instant of its creation, as the API server would give it one
      * @throws NotReadException if something in it cannot be read
      */
-    public Explanation ofManifest(Pod pod, int detailed, Predicate<String> shown) {
+    public Explanation ofNewPod(Pod pod, int detailed, Predicate<String> shown) {
         return explain(pod, true, detailed, shown);
     }
 
-    private Explanation explain(
-            Pod pod, boolean isManifest, int detailed, Predicate<String> shown) {
+    private Explanation explain(Pod pod, boolean isNew, int detailed, Predicate<String> shown) {
         Instant now = clock.instant();
         Seen seen = pictures.seen();
         var unread = new ArrayList<Unreadable>();
         // Those of this question alone: whoever acts on the pod counts it.
         Subject subject =
                 new UnreadableObjects(unread::add)
-                        .read(pod, it -> subjects.read(it, isManifest, seen.groups(), now))
+                        .read(pod, it -> subjects.read(it, isNew, seen.groups(), now))
                         .orElseThrow(() -> new NotReadException(unread.getFirst().why()));
         return new Explainer(
                         seen.picture(), properties.rules(seen.paused()), seen.nodePods(), shown)

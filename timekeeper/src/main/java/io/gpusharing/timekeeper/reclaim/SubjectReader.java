@@ -34,12 +34,12 @@ final class SubjectReader {
 
     /**
      * @param pod as the API server stores it, or would
-     * @param isManifest whether it is not there
+     * @param isNew whether it is not there
      * @param groups who shares GPUs by wish
      */
-    Subject read(Pod pod, boolean isManifest, GroupGpus groups, Instant now) {
+    Subject read(Pod pod, boolean isNew, GroupGpus groups, Instant now) {
         PodFacts facts = pods.read(pod);
-        State state = isManifest ? State.Manifest : state(facts);
+        State state = isNew ? State.New : state(facts);
         Waiter alone =
                 waiters.read(
                         pod,

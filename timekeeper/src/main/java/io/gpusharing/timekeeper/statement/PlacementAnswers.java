@@ -6,7 +6,6 @@ import io.gpusharing.timekeeper.reclaim.PlacementExplanations;
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.web.Caller;
-import java.io.IOException;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.springframework.http.HttpStatus;
@@ -14,9 +13,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Answers where a pod is, or why it waits, and the same of a manifest, whoever carries the
- * question. Nothing is created. What cannot be answered is a {@link ResponseStatusException} with a
- * sentence for the user.
+ * Answers where a pod is, or why it waits, and the same of a new pod, whoever carries the question.
+ * Nothing is created. What cannot be answered is a {@link ResponseStatusException} with a sentence
+ * for the user.
  */
 @Component
 public class PlacementAnswers {
@@ -26,12 +25,12 @@ public class PlacementAnswers {
     private static final int MOST_NODES = 50;
 
     private final PlacementExplanations explanations;
-    private final Manifests manifests;
+    private final NewPods pods;
     private final Callers callers;
 
-    PlacementAnswers(PlacementExplanations explanations, Manifests manifests, Callers callers) {
+    PlacementAnswers(PlacementExplanations explanations, NewPods pods, Callers callers) {
         this.explanations = explanations;
-        this.manifests = manifests;
+        this.pods = pods;
         this.callers = callers;
     }
 
@@ -42,8 +41,8 @@ public class PlacementAnswers {
      * @param nodes how many nodes are shown with their GPUs, 0 to 50
      */
     public Explanation ofPod(String namespace, String name, int nodes, Caller caller) {
-        Manifests.requireNamespace(namespace);
-        Manifests.requireName(POD_NAME, name, "a pod");
+        NewPods.requireNamespace(namespace);
+        NewPods.requireName(POD_NAME, name, "a pod");
         if (!callers.mayReadPods(caller, namespace)) {
             throw new ResponseStatusException(
                     HttpStatus.FORBIDDEN,
@@ -51,7 +50,7 @@ public class PlacementAnswers {
         }
         requireShowable(nodes);
         return answer(() ->
-                manifests.answer(() ->
+                pods.answer(() ->
                         explanations
                                 .ofPod(
                                         namespace,
@@ -66,25 +65,24 @@ public class PlacementAnswers {
     }
 
     /**
-     * The same of a manifest: a Pod, or a workload with a pod template, of which one pod is
-     * explained. For who may create pods in the namespace.
+     * The same of a pod that is not there. For who may create pods in the namespace.
      *
-     * @param manifest JSON or YAML, read only once the question is allowed
+     * @param json a Pod, as the API server admits it
      */
-    public Explanation ofManifest(
-            String namespace, Manifests.Source manifest, int nodes, Caller caller)
-            throws IOException {
-        manifests.requireMayCreatePods(namespace, caller);
-        requireShowable(nodes);
-        String text = manifest.text();
+    public Explanation ofNewPod(String namespace, String json, int nodes, Caller caller) {
+        requireMayAskOfNewPod(namespace, nodes, caller);
         return answer(() ->
-                manifests.answer(
-                        text,
-                        () ->
-                                explanations.ofManifest(
-                                        manifests.pod(text, namespace),
-                                        nodes,
-                                        there -> callers.mayReadPods(caller, there))));
+                pods.answer(() ->
+                        explanations.ofNewPod(
+                                pods.pod(json, namespace),
+                                nodes,
+                                there -> callers.mayReadPods(caller, there))));
+    }
+
+    /** Before the pod is read. */
+    void requireMayAskOfNewPod(String namespace, int nodes, Caller caller) {
+        pods.requireMayCreatePods(namespace, caller);
+        requireShowable(nodes);
     }
 
     private static Explanation answer(Supplier<Explanation> explanation) {
@@ -94,8 +92,7 @@ public class PlacementAnswers {
             throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage());
         } catch (NotReadException e) {
             throw new ResponseStatusException(
-                    HttpStatus.UNPROCESSABLE_CONTENT,
-                    "The manifest cannot be read: " + e.getMessage());
+                    HttpStatus.UNPROCESSABLE_CONTENT, "The pod cannot be read: " + e.getMessage());
         }
     }
 

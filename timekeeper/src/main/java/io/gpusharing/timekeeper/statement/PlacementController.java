@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.statement;
 
 import io.gpusharing.timekeeper.reclaim.explain.Explanation;
 import io.gpusharing.timekeeper.web.Callers;
+import io.gpusharing.web.Caller;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;
@@ -9,7 +10,6 @@ import io.swagger.v3.oas.annotations.parameters.RequestBody;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.util.function.Function;
 import org.springframework.http.MediaType;
 import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -25,11 +25,11 @@ import org.springframework.web.bind.annotation.RestController;
 class PlacementController {
 
     private final PlacementAnswers answers;
-    private final Manifests manifests;
+    private final NewPods pods;
 
-    PlacementController(PlacementAnswers answers, Manifests manifests) {
+    PlacementController(PlacementAnswers answers, NewPods pods) {
         this.answers = answers;
-        this.manifests = manifests;
+        this.pods = pods;
     }
 
     /**
@@ -49,42 +49,30 @@ class PlacementController {
     }
 
     /**
-     * The same of a manifest: would it fit, and why not. A Pod, or a workload with a pod template,
-     * of which one pod is explained. Nothing is created. For who may create pods in the namespace.
+     * The same of a pod that is not there: would it fit, and why not. It is a Pod as the API server
+     * admits it, of which the name, the annotations and the spec are read. Nothing is created. For
+     * who may create pods in the namespace.
      */
-    @PostMapping(
-            path = "/placement",
-            consumes = {
-                MediaType.APPLICATION_JSON_VALUE,
-                MediaType.APPLICATION_YAML_VALUE,
-                "application/x-yaml",
-                "text/yaml"
-            })
+    @PostMapping(path = "/placement", consumes = MediaType.APPLICATION_JSON_VALUE)
     @Operation(
             requestBody =
                     @RequestBody(
                             required = true,
-                            content = {
-                                @Content(
-                                        mediaType = MediaType.APPLICATION_JSON_VALUE,
-                                        schema = @Schema(type = "object")),
-                                @Content(
-                                        mediaType = MediaType.APPLICATION_YAML_VALUE,
-                                        schema = @Schema(type = "object"))
-                            }))
+                            content =
+                                    @Content(
+                                            mediaType = MediaType.APPLICATION_JSON_VALUE,
+                                            schema = @Schema(type = "object"))))
     @ApiResponse(responseCode = "200")
-    @ApiResponse(responseCode = "413", description = "The manifest is larger than 128 KiB")
-    @ApiResponse(responseCode = "422", description = "No pod could be made from the manifest")
-    Explanation manifest(
+    @ApiResponse(responseCode = "413", description = "The pod is larger than 32 KiB")
+    @ApiResponse(responseCode = "422", description = "There could be no such pod")
+    Explanation newPod(
             @PathVariable String namespace,
             @RequestParam(defaultValue = "5") int nodes,
             Authentication who,
             HttpServletRequest request)
             throws IOException {
-        return answers.ofManifest(
-                namespace,
-                () -> manifests.read(request, Function.identity()),
-                nodes,
-                Callers.of(who));
+        Caller caller = Callers.of(who);
+        answers.requireMayAskOfNewPod(namespace, nodes, caller);
+        return pods.read(request, json -> answers.ofNewPod(namespace, json, nodes, caller));
     }
 }

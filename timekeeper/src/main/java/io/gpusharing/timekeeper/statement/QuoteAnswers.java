@@ -9,6 +9,7 @@ import io.gpusharing.budget.Quote.Payer;
 import io.gpusharing.budget.Quote.Rate;
 import io.gpusharing.budget.Quote.Work;
 import io.gpusharing.budget.RateRule;
+import io.gpusharing.kubernetes.Replicas;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFact;
 import io.gpusharing.request.NodeFacts;
@@ -20,7 +21,6 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.GpuNodes;
 import io.gpusharing.timekeeper.ledger.posting.ModelWeights;
 import io.gpusharing.web.Caller;
-import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,11 +37,11 @@ import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
-/** Says what the pods of a manifest would cost, by the rules by which the ledger charges them. */
+/** Says what new pods would cost, by the rules by which the ledger charges them. */
 @Component
 public class QuoteAnswers {
 
-    private final Manifests manifests;
+    private final NewPods pods;
     private final RequestGrammars grammars;
     private final Budgets budgets;
     private final ModelWeights weights;
@@ -49,13 +49,13 @@ public class QuoteAnswers {
     private final Clock clock;
 
     QuoteAnswers(
-            Manifests manifests,
+            NewPods pods,
             RequestGrammars grammars,
             Budgets budgets,
             ModelWeights weights,
             GpuNodes nodes,
             Clock clock) {
-        this.manifests = manifests;
+        this.pods = pods;
         this.grammars = grammars;
         this.budgets = budgets;
         this.weights = weights;
@@ -64,24 +64,25 @@ public class QuoteAnswers {
     }
 
     /**
-     * Quotes a manifest to who may create pods in the namespace.
+     * Quotes pods to who may create them in the namespace.
      *
-     * @param manifest a Pod, or a workload with a pod template
+     * @param json one of them: a Pod, as the API server admits it
+     * @param replicas how many they are, and how long they may run together; how long each of them
+     *     may, the pod itself says
      * @param each how long each pod runs, for instance {@code 3h}; null for as long as it may
      */
     public Quote of(
-            String namespace, Manifests.Source manifest, @Nullable String each, Caller caller)
-            throws IOException {
-        manifests.requireMayCreatePods(namespace, caller);
+            String namespace,
+            String json,
+            Replicas replicas,
+            @Nullable String each,
+            Caller caller) {
+        pods.requireMayCreatePods(namespace, caller);
         Duration length = legal(() -> each == null ? null : Quote.length(each));
-        String text = manifest.text();
-        return manifests.answer(
-                text,
-                () -> {
-                    Pod pod = manifests.pod(text, namespace);
-                    Work work = manifests.work(text, length);
-                    return legal(() -> quote(namespace, pod, work));
-                });
+        return pods.answer(() -> {
+            Pod pod = pods.pod(json, namespace);
+            return legal(() -> quote(namespace, pod, replicas.of(pod).work(length)));
+        });
     }
 
     private Quote quote(String namespace, Pod pod, Work work) {

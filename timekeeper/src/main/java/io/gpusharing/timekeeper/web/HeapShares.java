@@ -11,7 +11,8 @@ import io.gpusharing.web.HeapParts;
  * @param threadsOfApiServers how many questions are read and answered at once on that port
  * @param reports bytes of the reports that are read or judged at once
  * @param reportWork bytes that are made of them while they are read as JSON
- * @param manifests bytes of the manifests that are read at once, and of what is made of them
+ * @param questions bytes of the questions about new pods that are read at once, and of what is made
+ *     of them
  */
 public record HeapShares(
         int connections,
@@ -19,7 +20,7 @@ public record HeapShares(
         int threadsOfApiServers,
         int reports,
         int reportWork,
-        int manifests) {
+        int questions) {
 
     /**
      * At the chart's limit 83 MiB: with ten thousand metered pods 54 were in use, and a pod of 1.5

@@ -24,7 +24,7 @@ import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.cluster.GpuNodes;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.posting.ModelWeights;
-import io.gpusharing.timekeeper.statement.Manifests;
+import io.gpusharing.timekeeper.statement.NewPods;
 import io.gpusharing.timekeeper.statement.PodCharges;
 import io.gpusharing.timekeeper.statement.QuoteAnswers;
 import io.gpusharing.timekeeper.testing.TestDatabase;
@@ -119,7 +119,7 @@ class UsageApiHttpTest {
         PodCharges.class,
         MeasuredUse.class,
         RunningProcesses.class,
-        Manifests.class,
+        NewPods.class,
         QuoteAnswers.class,
         VerificationRepository.class
     })
@@ -425,13 +425,13 @@ class UsageApiHttpTest {
                 post(
                         "ada",
                         API + "/namespaces/team-a/quotes",
-                        quote("{\"manifest\": %s, \"for\": \"3h\"}".formatted(HALF)));
+                        quote("{\"newPod\": %s, \"for\": \"3h\"}".formatted(HALF)));
 
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(201);
         JsonNode quoted = JSON.readTree(answer.body());
         assertThat(quoted.path("kind").asString()).isEqualTo("Quote");
         assertThat(quoted.at("/metadata/name").asString()).isEqualTo("would");
-        assertThat(quoted.at("/spec/manifest/kind").asString()).isEqualTo("Pod");
+        assertThat(quoted.at("/spec/newPod/kind").asString()).isEqualTo("Pod");
         assertThat(quoted.at("/spec/for").asString()).isEqualTo("3h");
         assertThat(quoted.at("/status/summary").asString())
                 .isEqualTo(
@@ -441,17 +441,38 @@ class UsageApiHttpTest {
                 .containsExactly("H200 1", "A30 0.5");
     }
 
+    @Test
+    void manyPodsAreQuotedAsTheirWorkloadRunsThem() throws Exception {
+        String answer =
+                post(
+                                "ada",
+                                API + "/namespaces/team-a/quotes",
+                                quote(
+                                        "{\"newPod\": %s, \"pods\": 4, \"atOnce\": 2, \"activeDeadlineSeconds\": 7200, \"for\": \"3h\"}"
+                                                .formatted(HALF)))
+                        .body();
+
+        assertThat(JSON.readTree(answer).at("/status/summary").asString())
+                .startsWith("4 pods, 2 at once, are charged as 1 to 2 GPUs")
+                .contains("240.000 in all");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             textBlock =
                     """
-                    {"manifest": {"kind": "Pod"}, "untill": "3h"}    | 422 | There is no field untill
-                    {"for": "3h"}                                    | 422 | spec has a manifest
-                    {"manifest": null}                               | 422 | spec has a manifest
-                    {"manifest": {"kind": "Secret"}}                 | 422 | kind is Secret; use Pod, or
-                    {"manifest": {"kind": "Pod"}, "for": "soon"}     | 422 | "soon" is no length of time; write for instance 90m
-                    {"manifest": {"kind": "DaemonSet", "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}} | 422 | a pod on each node
+                    {"newPod": {"kind": "Pod"}, "untill": "3h"}      | 422 | There is no field untill
+                    {"manifest": {"kind": "Pod"}}                    | 422 | There is no field manifest
+                    {"for": "3h"}                                    | 422 | spec has a newPod
+                    {"newPod": null}                                 | 422 | spec has a newPod
+                    {"newPod": "kind: Pod"}                          | 422 | no object with metadata and spec
+                    {"newPod": {"kind": "Secret"}}                   | 422 | kind is Secret; use a Pod, as kubectl create
+                    {"newPod": {"kind": "Pod"}, "for": "soon"}       | 422 | "soon" is no length of time; write for instance 90m
+                    {"newPod": {"kind": "Pod"}}                      | 422 | spec.containers is empty
+                    {"newPod": {"spec": {"containers": [{"name": "c"}]}}, "pods": 2, "atOnce": 3} | 422 | 3 of 2 pods cannot run at once
+                    {"newPod": {"spec": {"containers": [{"name": "c"}]}}, "pods": 2.5}            | 422 | pods
+                    {"newPod": {"spec": {"activeDeadlineSeconds": -1, "containers": [{"name": "c"}]}}} | 422 | spec.activeDeadlineSeconds is -1
                     """)
     void whatCannotBeQuotedIsSaid(String spec, int code, String problem) throws Exception {
         isStatus(post("ada", API + "/namespaces/team-a/quotes", quote(spec)), code, problem);
@@ -459,7 +480,7 @@ class UsageApiHttpTest {
 
     @Test
     void nobodyElseIsQuotedAnythingAndNobodyTooMuch() throws Exception {
-        String spec = quote("{\"manifest\": %s}".formatted(HALF));
+        String spec = quote("{\"newPod\": %s}".formatted(HALF));
 
         isStatus(
                 post("ada", API + "/namespaces/team-b/quotes", spec),
@@ -480,9 +501,9 @@ class UsageApiHttpTest {
                 413,
                 "metadata of a question has 4 KiB at most");
         isStatus(
-                post("ada", API + "/namespaces/team-a/quotes", " ".repeat(200_000) + spec),
+                post("ada", API + "/namespaces/team-a/quotes", " ".repeat(40_000) + spec),
                 413,
-                "128 KiB at most");
+                "32 KiB at most");
     }
 
     @Test

@@ -64,7 +64,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import javax.sql.DataSource;
@@ -1178,7 +1177,7 @@ class ApiHttpTest {
 
     private static final String PLACEMENT = "/api/v1/pods/team-a/waits/placement";
 
-    private static final String MANIFEST =
+    private static final String NEW =
             """
             apiVersion: v1
             kind: Pod
@@ -1189,7 +1188,17 @@ class ApiHttpTest {
                 resources: {limits: {tencent.com/vcuda-core: "60", tencent.com/vcuda-memory: "30"}}
             """;
 
-    private static HttpResponse<String> manifest(String who, String namespace, String body)
+    private static HttpResponse<String> newPod(String who, String namespace, String pod)
+            throws IOException, InterruptedException {
+        return posted(
+                who,
+                namespace,
+                Serialization.asJson(Serialization.unmarshal(pod, Object.class)),
+                "application/json");
+    }
+
+    private static HttpResponse<String> posted(
+            String who, String namespace, String body, String type)
             throws IOException, InterruptedException {
         return CLIENT.send(
                 HttpRequest.newBuilder(
@@ -1197,7 +1206,7 @@ class ApiHttpTest {
                                         "http://127.0.0.1:%d/api/v1/pods/%s/placement"
                                                 .formatted(port, namespace)))
                         .header("Authorization", "Bearer " + who)
-                        .header("Content-Type", "application/yaml")
+                        .header("Content-Type", type)
                         .POST(BodyPublishers.ofString(body))
                         .build(),
                 BodyHandlers.ofString());
@@ -1247,49 +1256,21 @@ class ApiHttpTest {
         isProblem(
                 get("reader", PLACEMENT.replace("team-a", "TEAM")), 400, "no name of a namespace");
         isProblem(get("reader", PLACEMENT + "?nodes=51"), 400, "0 to 50");
-        isProblem(manifest("stranger", "team-a", MANIFEST), 403, "create pods");
-        isProblem(manifest("reader", "team-c", MANIFEST), 403, "create pods");
+        isProblem(newPod("stranger", "team-a", NEW), 403, "create pods");
+        isProblem(newPod("reader", "team-c", NEW), 403, "create pods");
     }
 
     @Test
-    void aManifestIsExplainedAsThePodThatItWouldBe() throws Exception {
-        HttpResponse<String> answer = manifest("reader", "team-a", MANIFEST);
+    void aNewPodIsExplainedAsIfItWereThere() throws Exception {
+        HttpResponse<String> answer = newPod("reader", "team-a", NEW);
 
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         JsonNode explained = JSON.readTree(answer.body());
-        assertThat(explained.path("state").asString()).isEqualTo("Manifest");
+        assertThat(explained.path("state").asString()).isEqualTo("New");
         assertThat(explained.path("name").asString()).isEqualTo("later");
         assertThat(explained.path("summary").asString()).startsWith("No single GPU has 60 of 100");
-        String half = MANIFEST.replace("\"60\"", "\"40\"");
-        assertThat(manifest("reader", "team-a", half).body()).contains("It fits on n1 as it is.");
-        assertThat(
-                        manifest(
-                                        "reader",
-                                        "team-a",
-                                        Serialization.asJson(
-                                                Serialization.unmarshal(half, Pod.class)))
-                                .body())
+        assertThat(newPod("reader", "team-a", NEW.replace("\"60\"", "\"40\"")).body())
                 .contains("It fits on n1 as it is.");
-    }
-
-    @Test
-    void ofAWorkloadOnePodIsExplained() throws Exception {
-        String job =
-                """
-                apiVersion: batch/v1
-                kind: CronJob
-                metadata: {name: nightly}
-                spec:
-                  jobTemplate:
-                    spec:
-                      template:
-                """
-                        + MANIFEST.lines().skip(3).collect(Collectors.joining("\n")).indent(8);
-
-        HttpResponse<String> answer = manifest("reader", "team-a", job);
-
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        assertThat(answer.body()).contains("nightly").contains("No single GPU has 60 of 100");
     }
 
     @ParameterizedTest
@@ -1312,85 +1293,95 @@ class ApiHttpTest {
                 "resourceClaims: [{}]",
                 "schedulingGates: [{}]",
                 "containers: [{name: c, resources: {limits: {cpu: {}}}}]",
+                "containers: [{name: c, resources: {limits: {tencent.com/vcuda-core: ''}}}]",
                 "overhead: {cpu: [1]}",
                 "nodeSelector: [1]",
                 "containers: {}"
             })
-    void anOddManifestIsExplainedOrRefusedInWords(String odd) throws Exception {
-        String pod = MANIFEST.replace("spec:", "spec:\n  " + odd);
+    void anOddPodIsExplainedOrRefusedInWords(String odd) throws Exception {
+        String pod = NEW.replace("spec:", "spec:\n  " + odd);
         String own =
                 odd.startsWith("containers")
                         ? pod.substring(0, pod.indexOf("\n  containers:\n"))
                         : pod;
 
-        HttpResponse<String> answer = manifest("reader", "team-a", own);
+        HttpResponse<String> answer = newPod("reader", "team-a", own);
 
         assertThat(answer.statusCode()).as(answer.body()).isIn(200, 422);
     }
 
+    /** Its aliases would stand for more than any memory holds. */
     @Test
-    void aManifestThatStandsForMoreThanItHasIsRefused() throws Exception {
+    void yamlIsNotRead() throws Exception {
         var bomb = new StringBuilder("kind: Pod\nmetadata:\n  a0: &a0 [x, x, x, x, x]\n");
-        for (int i = 1; i < 10; i++) {
+        for (int i = 1; i < 24; i++) {
             bomb.append("  a%d: &a%d [".formatted(i, i));
             bomb.append("*a%d, ".formatted(i - 1).repeat(5)).append("]\n");
         }
 
-        isProblem(manifest("reader", "team-a", bomb.toString()), 422);
-        isProblem(manifest("reader", "team-a", "kind: Pod\nspec: &a {a: *a}\n"), 422);
-        isProblem(manifest("reader", "team-a", "kind: " + "[".repeat(100_000)), 422);
-        isProblem(manifest("reader", "team-a", "{\"kind\": " + "[".repeat(100_000)), 422);
+        assertThat(posted("reader", "team-a", NEW, "application/yaml").statusCode()).isEqualTo(415);
+        isProblem(
+                posted("reader", "team-a", bomb.toString(), "application/json"),
+                422,
+                "The pod cannot be read");
     }
 
     @Test
-    void aManifestOfWhichNoPodCouldBeMadeIsRefusedWithWhatWouldBeLegal() throws Exception {
+    void ofWhatThereCouldBeNoPodIsRefusedWithWhatWouldBeLegal() throws Exception {
         isProblem(
-                manifest("reader", "team-a", MANIFEST.replace("kind: Pod", "kind: Service")),
+                newPod("reader", "team-a", NEW.replace("kind: Pod", "kind: Service")),
                 422,
-                "kind is Service",
-                "Pod, or CronJob, DaemonSet");
+                "kind is Service; use a Pod, as kubectl create --dry-run=server");
         isProblem(
-                manifest("reader", "team-a", MANIFEST.replace("\"60\"", "\"150\"")),
+                newPod("reader", "team-a", NEW.replace("\"60\"", "\"150\"")),
                 422,
                 "spec.containers: container \"cuda\": resources.limits[tencent.com/vcuda-core] is 150",
                 "use ");
         isProblem(
-                manifest("reader", "team-a", MANIFEST.replace("name: later", "namespace: team-c")),
+                newPod("reader", "team-a", NEW.replace("name: later", "namespace: team-c")),
                 422,
                 "metadata.namespace is team-c; use team-a");
-        isProblem(manifest("reader", "team-a", MANIFEST.replace("\"60\"", "lots")), 422, "lots");
-        isProblem(manifest("reader", "team-a", "kind: [Pod"), 422, "neither JSON nor YAML");
-        isProblem(manifest("reader", "team-a", "just words"), 422, "no object");
-        isProblem(manifest("reader", "team-a", ""), 422);
-        isProblem(manifest("reader", "team-a", "kind: Pod"), 422, "spec.containers is empty");
+        isProblem(newPod("reader", "team-a", NEW.replace("\"60\"", "lots")), 422, "lots");
+        isProblem(newPod("reader", "team-a", "kind: Pod"), 422, "spec.containers is empty");
         for (String none : List.of("null", "[null]")) {
             isProblem(
-                    manifest(
-                            "reader",
-                            "team-a",
-                            "kind: Pod\nspec: {containers: %s}".formatted(none)),
+                    newPod("reader", "team-a", "kind: Pod\nspec: {containers: %s}".formatted(none)),
                     422,
                     "spec.containers is empty");
         }
         isProblem(
-                manifest(
-                        "reader",
-                        "team-a",
-                        MANIFEST.replace("limits:", "requests: {cpu: abc}, limits:")),
+                newPod("reader", "team-a", NEW.replace("limits:", "requests: {cpu: abc}, limits:")),
                 422,
                 "abc");
         assertThat(
-                        manifest(
+                        newPod(
                                         "reader",
                                         "team-a",
-                                        MANIFEST.replace(
+                                        NEW.replace(
                                                 "containers:",
                                                 "tolerations: null\n  initContainers: null\n  containers:"))
                                 .statusCode())
                 .isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "just words", "[]", "\"text\"", "null", "{\"kind\": \"Pod\""})
+    void whatIsNoPodIsRefusedInWords(String body) throws Exception {
+        isProblem(posted("reader", "team-a", body, "application/json"), 422, "The pod ");
+    }
+
+    @Test
+    void noQuestionTakesMoreMemoryThanThereIsForIt() throws Exception {
         isProblem(
-                manifest("reader", "team-a", MANIFEST + "# " + "x".repeat(1 << 20)),
+                posted("reader", "team-a", "{\"kind\": " + "[".repeat(30_000), "application/json"),
+                422);
+        isProblem(
+                posted(
+                        "reader",
+                        "team-a",
+                        "{\"kind\": \"Pod\"" + " ".repeat(1 << 20) + "}",
+                        "application/json"),
                 413,
-                "128 KiB at most");
+                "32 KiB at most");
     }
 }

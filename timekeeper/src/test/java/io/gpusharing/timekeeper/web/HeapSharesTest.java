@@ -38,7 +38,7 @@ class HeapSharesTest {
                                 + everybody
                                 + apiServers
                                 + reports
-                                + shares.manifests())
+                                + shares.questions())
                 .isLessThanOrEqualTo(heap);
         assertThat(shares.connections()).isPositive();
         assertThat(shares.connectionsOfApiServers()).isPositive();

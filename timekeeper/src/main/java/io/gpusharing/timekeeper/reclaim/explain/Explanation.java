@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * that who asks may not get have neither namespace, name nor budget.
  *
  * @param asOf the cluster is seen as it was then
- * @param name absent for a manifest without one
+ * @param name absent for a new pod without one
  * @param since since when kube-scheduler has found no place for it; absent if it does not say so
  * @param summary the one sentence for a person
  * @param asks what its containers ask of GPUs that our device plugin hands out
@@ -43,8 +43,8 @@ public record Explanation(
 
     /** How far a pod has come. */
     public enum State {
-        /** It is only a manifest. */
-        Manifest,
+        /** It is not created. */
+        New,
         /** Nobody has tried to place it yet. */
         NotTried,
         /** A scheduling gate keeps it back. */
