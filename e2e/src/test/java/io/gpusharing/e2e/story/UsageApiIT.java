@@ -41,6 +41,9 @@ class UsageApiIT {
     /** Passed on in UTF-8, which a reader of headers may take for something else. */
     private static final String EDITOR = "Zoë Äß";
 
+    private static final String HALF =
+            "{apiVersion: v1, kind: Pod, metadata: {name: would}, spec: {containers: [{name: cuda, resources: {limits: {tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 16}}}]}}";
+
     private static final String VALUE = "api.aggregated=true";
     private static final String PORT = "GPUSHARING_AGGREGATED_PORT";
 
@@ -339,17 +342,39 @@ class UsageApiIT {
             textBlock =
                     """
                     {pod: train}                             | \"state\": \"Bound\"
-                    {manifest: %s}                           | \"state\": \"Manifest\"
+                    {newPod: %s}                             | \"state\": \"New\"
                     {pod: nobody}                            | There is no pod nobody in research
-                    {pod: train, manifest: {}}               | spec names a pod, or has a manifest
+                    {pod: train, newPod: {}}                 | spec names a pod, or has a newPod
                     {pods: train}                            | There is no field pods; the fields are
-                    {manifest: {kind: Secret}}               | kind is Secret; use Pod, or
+                    {newPod: {kind: Secret}}                 | kind is Secret; use a Pod
                     """)
-    void whoMayEditANamespaceAsksAboutItsPodsAndManifests(String spec, String answer) {
-        String job =
-                "{apiVersion: batch/v1, kind: Job, metadata: {name: would}, spec: {template: {spec: {containers: [{name: cuda, resources: {limits: {tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 16}}}]}}}}";
+    void whoMayEditANamespaceAsksAboutItsPodsAndNewOnes(String spec, String answer) {
+        assertThat(explained(EDITOR, "research", spec.formatted(HALF)).text()).contains(answer);
+    }
 
-        assertThat(explained(EDITOR, "research", spec.formatted(job)).text()).contains(answer);
+    /** With all that defaults and admission add to it. */
+    @Test
+    void whatTheApiServerAdmitsByADryRunIsExplained() {
+        String admitted =
+                cluster.kubectl()
+                        .as(EDITOR, "system:authenticated")
+                        .pipe(
+                                HALF.replace("name: cuda,", "name: cuda, image: cuda,"),
+                                "create",
+                                "--dry-run=server",
+                                "--validate=false",
+                                "--namespace=research",
+                                "-o",
+                                "json",
+                                "-f",
+                                "-")
+                        .orFail();
+
+        assertThat(admitted).contains("gpusharing.io/metered");
+        // Warnings come first.
+        String pod = admitted.substring(admitted.indexOf('{'));
+        assertThat(explained(EDITOR, "research", "{newPod: %s}".formatted(pod)).text())
+                .contains("\"state\": \"New\"");
     }
 
     @Test
@@ -388,8 +413,7 @@ class UsageApiIT {
 
     @Test
     void whoMayEditANamespaceIsToldWhatAJobCostsAndWhetherTheBudgetLasts() {
-        String job =
-                "{manifest: {apiVersion: batch/v1, kind: Job, metadata: {name: would}, spec: {completions: 4, parallelism: 2, template: {spec: {containers: [{name: cuda, resources: {limits: {tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 16}}}]}}}}, for: 3h}";
+        String job = "{newPod: %s, pods: 4, atOnce: 2, for: 3h}".formatted(HALF);
 
         assertThat(created(EDITOR, "Quote", job, "--namespace=research").orFail())
                 .contains(

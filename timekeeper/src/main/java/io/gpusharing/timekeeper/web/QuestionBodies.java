@@ -26,7 +26,7 @@ public final class QuestionBodies {
     private final RequestBodyLimit bodies;
 
     /**
-     * @param what is read, a noun: {@code manifest}
+     * @param what is read, a noun: {@code question}
      * @param atOnce however short they are: the thread of each is what is scarce
      */
     public QuestionBodies(String what, DataSize largest, int atOnce, Clock clock) {

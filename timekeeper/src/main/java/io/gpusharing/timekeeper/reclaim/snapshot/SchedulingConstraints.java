@@ -100,7 +100,7 @@ public record SchedulingConstraints(
 
     private static boolean holds(NodeSelectorRequirement requirement, Map<String, String> labels) {
         List<String> values = orEmpty(requirement.getValues());
-        // The API server stores no pod with such a requirement, but a manifest may have it.
+        // The API server stores no pod with such a requirement, but a new pod may have it.
         if (requirement.getKey() == null) {
             return false;
         }
