@@ -12,7 +12,6 @@
  *   <li>{@code cluster}: what the cluster says at this moment, above all who is in budget
  *   <li>{@code injection}: what is added to a pod
  *   <li>{@code decision}: what can be decided, and how it is answered; {@code events} for its users
- *   <li>{@code explain}: the same for a manifest, without a cluster
  *   <li>around them {@code settings}, {@code tls} and {@code readiness}
  * </ul>
  */

@@ -35,8 +35,7 @@ class WallsTest {
                             each.getSimpleName()
                                             .matches(
                                                     ".*(Configuration|Properties|Mode|Application|Servlet|Watch|Check|Indicator|Drain|Analyzer)")
-                                    || each.getPackageName()
-                                            .matches(".*\\.(tls|events|explain|testing)"));
+                                    || each.getPackageName().matches(".*\\.(tls|events|testing)"));
 
     private static final String ROOT = "io.gpusharing.webhook.";
 
@@ -74,8 +73,6 @@ class WallsTest {
                     .definedBy(ROOT + "admission..")
                     .layer("http")
                     .definedBy(ROOT + "http..")
-                    .layer("explain")
-                    .definedBy(ROOT + "explain..")
                     .layer("readiness")
                     .definedBy(ROOT + "readiness..")
                     .whereLayer("settings")
@@ -112,16 +109,6 @@ class WallsTest {
                             "template")
                     .whereLayer("http")
                     .mayOnlyAccessLayers("review", "admission")
-                    .whereLayer("explain")
-                    .mayOnlyAccessLayers(
-                            "settings",
-                            "review",
-                            "cluster",
-                            "decision",
-                            "policy",
-                            "injection",
-                            "pod",
-                            "template")
                     .whereLayer("readiness")
                     .mayOnlyAccessLayers("cluster", "tls", "admission");
 
