@@ -333,8 +333,8 @@ class ExplainTest {
 
         assertThat(answer.out())
                 .contains(
-                        "PyTorchJob bert spec.pytorchReplicaSpecs.Master.template.",
-                        "PyTorchJob bert spec.pytorchReplicaSpecs.Worker.template.");
+                        "PyTorchJob bert spec.pytorchReplicaSpecs.Master.template\n",
+                        "PyTorchJob bert spec.pytorchReplicaSpecs.Worker.template\n");
         assertThat(answer.code()).isZero();
     }
 
@@ -428,7 +428,9 @@ class ExplainTest {
         }
 
         assertThat(explain(doubled.toString()).err()).contains("document 1 is neither", "aliases");
-        assertThat(explain("kind: Pod\nspec: &a {b: {}}\nstatus: *a\n").code()).isZero();
+        assertThat(explain("---\nkind: Pod\nspec: &a {b: {}}\nstatus: *a\n".repeat(12)).code())
+                .as("each document has aliases of its own")
+                .isZero();
     }
 
     @Test

@@ -89,7 +89,7 @@ record Manifest(String where, ObjectNode object) {
                 documents.add(JSON.readTree(JSON.writeValueAsString(found.next())));
             }
             return documents;
-        } catch (YamlEngineException | JacksonException | ClassCastException e) {
+        } catch (YamlEngineException | JacksonException e) {
             throw new Failure(
                     "%s: document %d is neither JSON nor YAML: %s"
                             .formatted(file, documents.size() + 1, problem(e)));

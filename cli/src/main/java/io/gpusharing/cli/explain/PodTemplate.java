@@ -52,8 +52,7 @@ record PodTemplate(Manifest manifest, String path, ObjectNode object) {
             search(manifest, "", manifest.object(), found);
             return found;
         }
-        JsonNode template =
-                manifest.object().at("/" + path.replaceFirst("\\.$", "").replace('.', '/'));
+        JsonNode template = manifest.object().at("/" + withoutDot(path).replace('.', '/'));
         // Of none the API server says what is missing.
         return List.of(
                 new PodTemplate(
@@ -73,18 +72,20 @@ record PodTemplate(Manifest manifest, String path, ObjectNode object) {
         }
         if (here.isArray()) {
             for (int i = 0; i < here.size(); i++) {
-                search(
-                        manifest,
-                        path.replaceFirst("\\.$", "[%d].".formatted(i)),
-                        here.get(i),
-                        found);
+                search(manifest, "%s[%d].".formatted(withoutDot(path), i), here.get(i), found);
             }
         }
     }
 
+    private static String withoutDot(String path) {
+        return path.replaceFirst("\\.$", "");
+    }
+
     /** As people call it; of an operator's object it says which one. */
     String title() {
-        return isKnown(manifest.kind()) ? manifest.title() : manifest.title() + " " + path;
+        return isKnown(manifest.kind())
+                ? manifest.title()
+                : manifest.title() + " " + withoutDot(path);
     }
 
     /** The pod that a controller would make of it, under a name that nobody has yet. */
