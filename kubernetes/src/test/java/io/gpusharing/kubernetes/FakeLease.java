@@ -12,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -37,6 +38,8 @@ final class FakeLease implements AutoCloseable {
     FakeLease() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", this::answer);
+        // What runs between a read and a write may ask, too.
+        server.setExecutor(Thread::startVirtualThread);
         server.start();
         client =
                 new KubernetesClientBuilder()
@@ -88,8 +91,13 @@ final class FakeLease implements AutoCloseable {
 
     /** Another replica has written its name into it, or an empty one. */
     synchronized void write(String holder) {
+        change(lease -> lease.withObject("/spec").put("holderIdentity", holder));
+    }
+
+    /** Somebody else changes it, if it is there. */
+    synchronized void change(Consumer<ObjectNode> what) {
         if (stored != null) {
-            ((ObjectNode) stored.path("spec")).put("holderIdentity", holder);
+            what.accept(stored);
             store(stored);
         }
     }
