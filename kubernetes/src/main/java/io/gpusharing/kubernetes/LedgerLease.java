@@ -116,6 +116,8 @@ public final class LedgerLease {
                         .editOrNewMetadata()
                         .withNamespace(namespace)
                         .withName(NAME)
+                        // Not all clients of ours read them whole; the API server keeps its own.
+                        .withManagedFields()
                         .addToAnnotations(BEHIND_ANNOTATION, JSON.writeValueAsString(word.behind()))
                         .endMetadata()
                         .withNewSpec()
