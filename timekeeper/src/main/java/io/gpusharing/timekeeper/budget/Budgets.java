@@ -53,6 +53,8 @@ public class Budgets implements RateSource, LedgerListener {
     private final List<Consumer<Set<String>>> listeners = new CopyOnWriteArrayList<>();
     private final Map<String, BudgetState> states = new ConcurrentHashMap<>();
     private volatile boolean settled;
+    private volatile @Nullable Instant caughtUp;
+    private @Nullable Instant received;
 
     /** Whether it is known who paid before we started. */
     private boolean restored;
@@ -96,6 +98,16 @@ public class Budgets implements RateSource, LedgerListener {
      */
     public boolean settled() {
         return settled;
+    }
+
+    /** Up to when all that was reported of pods is in {@link #states}; null if not known. */
+    public @Nullable Instant caughtUp() {
+        return caughtUp;
+    }
+
+    /** Says that all that was reported until an instant has been posted. */
+    public void received(Instant until) {
+        received = until;
     }
 
     /** One budget. */
@@ -298,6 +310,7 @@ public class Budgets implements RateSource, LedgerListener {
         if (!settled || !accounts.changed().isEmpty()) {
             show(now, true);
         }
+        caughtUp = received;
     }
 
     private void show(Instant now, boolean conclusive) {

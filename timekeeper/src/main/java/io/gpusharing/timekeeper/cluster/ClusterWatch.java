@@ -37,9 +37,12 @@ import org.springframework.stereotype.Component;
  * it.
  */
 @Component
-public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, Part {
+public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodFeed, Part {
 
     private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
+
+    /** A bookmark comes each minute. */
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(75);
 
     private final KubernetesClient client;
     private final RequestGrammars grammars;
@@ -116,6 +119,11 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, Part
     /** For how long the API server has said nothing of pods; zero while nobody watches. */
     synchronized Duration silence() {
         return pods == null ? Duration.ZERO : Duration.between(pods.heard(), clock.instant());
+    }
+
+    @Override
+    public synchronized boolean isLive() {
+        return pods != null && !watching.pausing() && silence().compareTo(LONGEST_SILENCE) <= 0;
     }
 
     private synchronized void watch() {

@@ -30,21 +30,7 @@ class ClusterWatchTest {
     private final UnreadableObjects unreadable = new UnreadableObjects(object -> {});
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
     private final ClusterView view = new ClusterView();
-    private final ClusterWatch watch =
-            new ClusterWatch(
-                    api.client(),
-                    RequestGrammars.of(List.of("vcuda"), List.of()),
-                    new PodReader(resource -> false),
-                    new ClusterProperties("gpusharing-system", Duration.ofMillis(1)),
-                    view,
-                    new Deaf(),
-                    List.of(pod -> {
-                        throw new IllegalStateException("an observer fails");
-                    }),
-                    unreadable,
-                    metrics,
-                    Leadership.alone(),
-                    clock);
+    private final ClusterWatch watch = watch(Duration.ofMillis(1));
     private final HealthIndicator podsKnown = new ClusterConfiguration().podsKnown(view, watch);
 
     /** Takes events, and does nothing. */
@@ -75,6 +61,23 @@ class ClusterWatchTest {
                 """);
     }
 
+    private ClusterWatch watch(Duration retry) {
+        return new ClusterWatch(
+                api.client(),
+                RequestGrammars.of(List.of("vcuda"), List.of()),
+                new PodReader(resource -> false),
+                new ClusterProperties("gpusharing-system", retry),
+                view,
+                new Deaf(),
+                List.of(pod -> {
+                    throw new IllegalStateException("an observer fails");
+                }),
+                unreadable,
+                metrics,
+                Leadership.alone(),
+                clock);
+    }
+
     @AfterEach
     void stop() {
         watch.stop();
@@ -82,7 +85,11 @@ class ClusterWatchTest {
     }
 
     private void start() {
-        watch.start();
+        start(watch);
+    }
+
+    private void start(ClusterWatch one) {
+        one.start();
         await().atMost(Duration.ofSeconds(20)).until(view::listed);
     }
 
@@ -103,6 +110,30 @@ class ClusterWatchTest {
         assertThat(health().getDetails().get("reason"))
                 .isEqualTo("the API server's watch has said nothing for 360 s");
         assertThat(metrics.get("gpusharing.watch.silent").gauge().value()).isEqualTo(360);
+    }
+
+    @Test
+    void podsAreReportedAsLongAsTheApiServerSpeaksEachMinute() {
+        ClusterWatch once = watch(Duration.ofHours(1));
+        assertThat(once.isLive()).as("not begun").isFalse();
+        start(once);
+        try {
+            clock.pass(Duration.ofSeconds(75));
+            assertThat(once.isLive()).isTrue();
+
+            clock.pass(Duration.ofSeconds(1));
+
+            assertThat(once.isLive()).isFalse();
+        } finally {
+            once.stop();
+        }
+    }
+
+    @Test
+    void podsWhoseWatchEndsAgainAndAgainAreNotReported() {
+        start();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> !watch.isLive());
     }
 
     @Test

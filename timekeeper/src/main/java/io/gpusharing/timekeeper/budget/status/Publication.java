@@ -93,13 +93,22 @@ public record Publication(
         if (!alerts.equals(Alerts.at(present, now))) {
             return at.plus(properties.statusInterval());
         }
-        if (!state.at(present.asOf()).equals(present.at(state.asOf()))) {
+        if (!saysTheSame(present)) {
             return decidesAlike(present, now, properties)
                     ? at.plus(properties.statusSpacing())
                     : at.plus(properties.statusInterval());
         }
         Instant refresh = present.rate() > 0 ? at.plus(properties.statusRefresh()) : null;
         return LeaderTask.sooner(Alerts.nextAfter(present, at), refresh);
+    }
+
+    private boolean saysTheSame(BudgetState present) {
+        return state.at(present.asOf()).equals(present.at(state.asOf()));
+    }
+
+    /** Whether nobody decides otherwise by it than by the present state, were it for a while. */
+    boolean holdsFor(BudgetState present, Instant now, BudgetProperties properties) {
+        return saysTheSame(present) || decidesAlike(present, now, properties);
     }
 
     /**

@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -48,12 +49,16 @@ class StatusPublisher extends LeaderTask {
     /** How long nobody is looked for who has become more urgent meanwhile. */
     private static final Duration ROUND = Duration.ofSeconds(1);
 
+    /** How long it may be that nothing is to be written until the next round says so. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
     private final KubernetesClient client;
     private final Budgets budgets;
     private final BudgetWatch watch;
     private final NamespaceWatch namespaces;
     private final UncountedWatch uncounted;
     private final UnreadableWatch unreadable;
+    private final CatchUp catchUp;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
     private final DueBudgets due;
@@ -72,6 +77,7 @@ class StatusPublisher extends LeaderTask {
             NamespaceWatch namespaces,
             UncountedWatch uncounted,
             UnreadableWatch unreadable,
+            CatchUp catchUp,
             BudgetProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -82,6 +88,7 @@ class StatusPublisher extends LeaderTask {
         this.namespaces = namespaces;
         this.uncounted = uncounted;
         this.unreadable = unreadable;
+        this.catchUp = catchUp;
         this.properties = properties;
         this.clock = clock;
         this.due = new DueBudgets(budgets, this::trigger);
@@ -100,6 +107,7 @@ class StatusPublisher extends LeaderTask {
     protected void takeOver() {
         published.clear();
         turns.clear();
+        catchUp.clear();
         due.lookAtAll();
     }
 
@@ -110,14 +118,30 @@ class StatusPublisher extends LeaderTask {
         }
         pace.beginRound(now);
         Instant enough = now.plus(ROUND);
-        for (String name : turns.inOrder(due.due(now), name -> saysItsStanding(name, now))) {
+        for (String name : turns.inOrder(look(now), name -> saysItsStanding(name, now))) {
             // After a while others may be more urgent: one large object takes seconds.
             if (!leads() || clock.instant().isAfter(enough)) {
                 return now;
             }
             due.putOff(name, publish(name, now));
         }
-        return due.next();
+        return sooner(due.next(), now.plus(LONGEST_PAUSE));
+    }
+
+    /** Judges the budgets to look at now. */
+    private List<String> look(Instant now) {
+        // Asked before who has changed: what changes later is no part of it.
+        Instant ledger = budgets.caughtUp();
+        List<String> names = due.due(now);
+        Map<String, BudgetState> states = budgets.states();
+        var looked = new HashMap<String, CatchUp.Published>();
+        for (String name : names) {
+            looked.put(
+                    name,
+                    CatchUp.Published.of(states.get(name), published.get(name), now, properties));
+        }
+        catchUp.begin(ledger, looked, now);
+        return names;
     }
 
     /** Writes the status if it has to be written; when to look again, null if never. */
@@ -139,7 +163,10 @@ class StatusPublisher extends LeaderTask {
         }
         Instant rested = turns.restsUntil(name);
         if (rested.isAfter(now) && (failing.contains(name) || decidesAlike(state, now))) {
-            return sooner(rested, Alerts.nextAfter(state, now));
+            // Before what stands there can end: it may decide otherwise then.
+            return sooner(
+                    sooner(rested, now.plus(properties.statusSpacing())),
+                    Alerts.nextAfter(state, now));
         }
         if (decidesAlike(state, now) && !pace.takesTurn()) {
             return pace.nextTurn();
@@ -221,6 +248,7 @@ class StatusPublisher extends LeaderTask {
                                     BudgetConditions.message(status, BudgetConditions.UNCOUNTED),
                                     BudgetConditions.message(status, BudgetConditions.UNREADABLE)));
             failing.remove(state.name());
+            catchUp.written(state.name());
             return true;
         } catch (KubernetesClientException e) {
             if (failing.add(state.name())) {

@@ -11,6 +11,7 @@ import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
+import io.gpusharing.timekeeper.budget.status.CatchUp.Published;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -104,6 +105,66 @@ class PublicationTest {
         assertThat(Publication.of(soon, START).decidesAlike(rich(0), START, PROPERTIES))
                 .as("it had been about to end")
                 .isFalse();
+    }
+
+    @Test
+    void aStatusHoldsWhileNobodyDecidesOtherwiseByIt() {
+        assertThat(
+                        Publication.of(rich(1_000_000), START)
+                                .holdsFor(rich(2_000_000), START, PROPERTIES))
+                .as("another rate whose end is far")
+                .isTrue();
+        assertThat(
+                        Publication.of(holding(2_000_000), START)
+                                .holdsFor(holding(2_000_000), START.plusSeconds(29), PROPERTIES))
+                .as("the same line, that ends in a second")
+                .isTrue();
+        assertThat(
+                        Publication.of(holding(2_000_000), START)
+                                .holdsFor(holding(1_000_000), START, PROPERTIES))
+                .as("another line that ends soon")
+                .isFalse();
+    }
+
+    private static Published published(@Nullable BudgetState state, @Nullable Publication last) {
+        return Published.of(state, last, START, PROPERTIES);
+    }
+
+    @Test
+    void whatIsPublishedIsRightOnlyOfABudgetThatIsThereAndUnderstoodAndWasWritten() {
+        BudgetState state = holding(2_000_000);
+        Publication last = Publication.of(state, START);
+        Budget nonsense =
+                TestBudgets.budget("a", START, "many", Unit.Day, "UTC", "0", 25, "team-a").budget();
+
+        assertThat(published(state, last)).isEqualTo(Published.Right);
+        assertThat(published(holding(1_000_000), last)).isEqualTo(Published.Late);
+        assertThat(published(state, null)).as("in this term").isEqualTo(Published.Late);
+        assertThat(Published.of(state, last, START.minusSeconds(6), PROPERTIES))
+                .as("a state that is still to come")
+                .isEqualTo(Published.Late);
+        assertThat(published(null, last)).isEqualTo(Published.Gone);
+        assertThat(published(unlimited(nonsense), Publication.of(unlimited(nonsense), START)))
+                .isEqualTo(Published.NotUnderstood);
+    }
+
+    /** A budget whose spec makes no sense. */
+    private static BudgetState unlimited(Budget nonsense) {
+        BudgetState state = holding(0);
+        return new BudgetState(
+                state.name(),
+                state.uid(),
+                state.generation(),
+                nonsense.spec(),
+                state.asOf(),
+                state.period(),
+                Optional.empty(),
+                null,
+                state.namespaces(),
+                List.of(),
+                0,
+                nonsense.invalidSpec(),
+                List.of());
     }
 
     @Test
