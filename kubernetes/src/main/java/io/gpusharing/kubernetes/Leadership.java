@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  *
  * <p>Nothing depends on it in order to be right: two that both believe to lead for a moment,
  * because one of them was stopped and woke up, meet at the ledger's rows, at the names of Events
- * and at the receipts of evictions.
+ * and at the names and versions of {@code GpuEviction}s.
  *
  * <p>A term that has run out is over for good. Who was refused may have dropped their work, so even
  * a lease that is renewed a moment too late begins a new term.

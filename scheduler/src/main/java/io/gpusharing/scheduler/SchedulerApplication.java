@@ -7,7 +7,10 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
-/** The extender: beside a kube-scheduler, which asks it where pods with fractions go. */
+/**
+ * The extender: beside a kube-scheduler, which asks it where pods with fractions go. It evicts
+ * pods, too, also where nobody asks it anything.
+ */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 @EnableScheduling

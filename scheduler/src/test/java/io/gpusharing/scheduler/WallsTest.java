@@ -1,13 +1,19 @@
 package io.gpusharing.scheduler;
 
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
 
 /** The walls of the scheduler. */
 @AnalyzeClasses(
@@ -33,4 +39,29 @@ class WallsTest {
                                     "org.springframework..",
                                     "java.net..",
                                     "java.nio.file.."));
+
+    @ArchTest static final ArchRule oneClassEvicts = callIn("evict", "EvictionApi");
+
+    /** Of objects by their kind: reservations that are over. */
+    @ArchTest
+    static final ArchRule nobodyDeletesPodsByTheirKind = callIn("delete", "ReservationSweep");
+
+    /** Whatever is asked by a path: the first deletes pods, the others read or bind them. */
+    @ArchTest
+    static final ArchRule oneClassDeletesPods =
+            callIn("raw", "EvictionApi", "PodLookup", "PodBinder");
+
+    private static ArchRule callIn(String method, String... classes) {
+        return noClasses()
+                .that(DescribedPredicate.not(named(classes)))
+                .should()
+                .callMethodWhere(
+                        target(owner(resideInAnyPackage("io.fabric8.."))).and(target(name(method))))
+                .because("each pod that ends has a receipt");
+    }
+
+    private static DescribedPredicate<JavaClass> named(String... classes) {
+        return DescribedPredicate.describe(
+                String.join(" or ", classes), it -> List.of(classes).contains(it.getSimpleName()));
+    }
 }

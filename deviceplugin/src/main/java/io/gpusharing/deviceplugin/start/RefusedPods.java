@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Remembers which pods were refused, so that the timekeeper evicts those that would wait for ever,
+ * Remembers which pods were refused, so that the scheduler evicts those that would wait for ever,
  * and gives back what a pod was charged while it could not start. Two kinds:
  *
  * <ul>

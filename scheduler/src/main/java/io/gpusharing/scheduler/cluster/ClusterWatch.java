@@ -32,12 +32,13 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
             GpuPodReader reader,
             RunningPodReader runningReader,
             ClusterGpus gpus,
+            RefusedStarts refused,
             RunningPods running,
             DisruptionBudgetWatch budgets,
             SchedulerName schedulerName,
             UnreadableObjects unreadable,
             Clock clock) {
-        this.nodes = new GpuNodeWatch(client, gpus, unreadable);
+        this.nodes = new GpuNodeWatch(client, gpus, refused, unreadable);
         this.pods =
                 new PodWatch(
                         client,

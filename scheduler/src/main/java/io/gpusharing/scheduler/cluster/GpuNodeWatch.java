@@ -11,10 +11,16 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
 
     private final ClusterGpus gpus;
+    private final RefusedStarts refused;
     private final ObjectInformer<GpuNode> informer;
 
-    GpuNodeWatch(KubernetesClient client, ClusterGpus gpus, UnreadableObjects unreadable) {
+    GpuNodeWatch(
+            KubernetesClient client,
+            ClusterGpus gpus,
+            RefusedStarts refused,
+            UnreadableObjects unreadable) {
         this.gpus = gpus;
+        this.refused = refused;
         this.informer =
                 new ObjectInformer<>("gpunodes", client.resources(GpuNode.class), unreadable);
     }
@@ -25,14 +31,17 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
             gpus.describe(SharedNode.of(node.getMetadata().getName(), node.getStatus()));
         } catch (RuntimeException | StackOverflowError e) {
             // What it had is old, and who has it unknown: it offers nothing until it is read.
-            onDelete(node);
+            gpus.remove(node.getMetadata().getName());
             throw e;
+        } finally {
+            refused.describe(node);
         }
     }
 
     @Override
     public void onDelete(GpuNode node) {
         gpus.remove(node.getMetadata().getName());
+        refused.remove(node.getMetadata().getName());
     }
 
     ObjectInformer<GpuNode> informer() {

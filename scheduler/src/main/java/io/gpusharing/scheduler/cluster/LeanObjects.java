@@ -24,6 +24,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ApiServerJson;
+import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
 import io.gpusharing.wire.PlacementAnnotation;
@@ -37,9 +38,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.util.StdConverter;
 
 /**
- * Pods and PodDisruptionBudgets without what nobody here reads, which is most of them: tens of
- * thousands are remembered, and each may say a megabyte and a half. This client makes none, and
- * what it changes of a pod it names in a patch.
+ * Pods, PodDisruptionBudgets and GpuEvictions without what nobody here reads, which is most of
+ * them: tens of thousands are remembered, and each may say a megabyte and a half. This client makes
+ * none, and what it changes of a pod it names in a patch.
  */
 public final class LeanObjects {
 
@@ -64,6 +65,7 @@ public final class LeanObjects {
         JsonMapper.Builder mapper = ApiServerJson.mapper();
         lean(mapper);
         mapper.addMixIn(Pod.class, OfPod.class)
+                .addMixIn(GpuEviction.Spec.class, OfEviction.class)
                 .addMixIn(PodDisruptionBudget.class, OfBudget.class)
                 .addMixIn(PodDisruptionBudgetSpec.class, OfBudgetSpec.class)
                 .addMixIn(PodDisruptionBudgetStatus.class, OfBudgetStatus.class);
@@ -169,6 +171,10 @@ public final class LeanObjects {
             return kept;
         }
     }
+
+    /** Who else could have gone is for people; what is written back is the status alone. */
+    @JsonIgnoreProperties(value = "considered", ignoreUnknown = true)
+    private interface OfEviction {}
 
     interface OfBudget {
 

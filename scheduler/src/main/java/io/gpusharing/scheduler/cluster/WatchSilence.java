@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
@@ -23,15 +24,23 @@ final class WatchSilence {
     /** The API server speaks every minute, and a watch that broke is begun anew within seconds. */
     private static final Duration ALARM = Duration.ofMinutes(5);
 
-    private final ClusterWatch cluster;
+    private final List<ObjectInformer<?>> informers;
     private final Clock clock;
     private final Rounds watching;
 
-    WatchSilence(ClusterWatch cluster, Parts parts, MeterRegistry metrics, Clock clock) {
-        this.cluster = cluster;
+    /**
+     * @param others watches beside those of the cluster
+     */
+    WatchSilence(
+            ClusterWatch cluster,
+            List<ObjectInformer<?>> others,
+            Parts parts,
+            MeterRegistry metrics,
+            Clock clock) {
+        this.informers = Stream.concat(cluster.informers().stream(), others.stream()).toList();
         this.clock = clock;
         this.watching = parts.part("watching");
-        for (ObjectInformer<?> informer : cluster.informers()) {
+        for (ObjectInformer<?> informer : informers) {
             Gauge.builder("gpusharing.watch.silent", informer, it -> silence(it).toSeconds())
                     .tag("kind", informer.plural())
                     .baseUnit("seconds")
@@ -50,7 +59,7 @@ final class WatchSilence {
 
     private void lookAtAll() {
         List<String> silent =
-                cluster.informers().stream()
+                informers.stream()
                         .filter(it -> silence(it).compareTo(ALARM) > 0)
                         .map(ObjectInformer::plural)
                         .toList();

@@ -31,6 +31,7 @@ final class DriftWatch {
     private final ClusterGpus gpus;
     private final ClusterKnowledge cluster;
     private final DriftNotice notice;
+    private final boolean watched;
     private final Rounds comparing;
     private Set<Drift> found = Set.of();
     private final Set<Drift> told = new HashSet<>();
@@ -43,10 +44,12 @@ final class DriftWatch {
             ClusterGpus gpus,
             ClusterKnowledge cluster,
             DriftNotice notice,
+            DriftProperties properties,
             Parts parts) {
         this.gpus = gpus;
         this.cluster = cluster;
         this.notice = notice;
+        this.watched = properties.watched();
         this.comparing = parts.part("drift");
         for (Drift.Kind kind : Drift.Kind.values()) {
             Gauge.builder(
@@ -67,7 +70,7 @@ final class DriftWatch {
     }
 
     private void compare() {
-        if (!cluster.isKnown()) {
+        if (!watched || !cluster.isKnown()) {
             return;
         }
         Set<Drift> before = found;

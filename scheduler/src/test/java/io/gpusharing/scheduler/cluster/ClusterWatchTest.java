@@ -98,12 +98,13 @@ class ClusterWatchTest {
                     new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
                     new RunningPodReader(""),
                     gpus,
+                    new RefusedStarts(),
                     running,
                     budgets,
                     new SchedulerName(""),
                     unreadable,
                     clock);
-    private final WatchSilence silence = new WatchSilence(watch, parts, metrics, clock);
+    private final WatchSilence silence = new WatchSilence(watch, List.of(), parts, metrics, clock);
 
     @BeforeEach
     void start() {

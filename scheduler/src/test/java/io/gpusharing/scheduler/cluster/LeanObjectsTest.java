@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.LabelMatch;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -101,6 +102,24 @@ class LeanObjectsTest {
         Pod pod = read(Pod.class, "{\"metadata\": {\"labels\": {\"app\": \"web\", \"x\": \"\"}}}");
 
         assertThat(pod.getMetadata().getLabels()).containsOnlyKeys("app", "x");
+    }
+
+    @Test
+    void whoElseCouldHaveGoneIsNotKeptOfAnEviction() {
+        GpuEviction eviction =
+                read(
+                        GpuEviction.class,
+                        """
+                        {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuEviction", "metadata": {"name": "e"},
+                         "spec": {"cause": "Reclaim", "node": "n", "later": true, "victims": [],
+                           "considered": {"spared": {"it is small": 7}, "nearest": []}},
+                         "status": {"phase": "Refused", "refusedSince": "2026-03-02T10:00:00Z"}}
+                        """);
+
+        assertThat(eviction.getSpec().considered()).isNull();
+        assertThat(eviction.getSpec().node()).isEqualTo("n");
+        assertThat(eviction.phase()).isEqualTo(GpuEviction.Phase.Refused);
+        assertThat(LeanObjects.serialization().asJson(eviction)).doesNotContain("considered");
     }
 
     @Test

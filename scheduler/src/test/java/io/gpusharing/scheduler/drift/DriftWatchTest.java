@@ -37,6 +37,7 @@ class DriftWatchTest {
                     gpus,
                     () -> known,
                     told::add,
+                    new DriftProperties(true),
                     new Parts(registry, rounds -> {}, Clock.systemUTC()));
 
     private void share(Map<String, List<GpuHold>> granted, String... refused) {

@@ -1,0 +1,144 @@
+package io.gpusharing.scheduler.evicting;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.ApiServerClock;
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.LeaderElector;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.LeaseSettings;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.Rounds;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.cluster.RefusedStarts;
+import io.gpusharing.web.Parts;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Puts the evictor together, with a lease of its own. */
+@Configuration(proxyBeanMethods = false)
+class EvictingConfiguration {
+
+    /** Only differences count; nobody sets it. */
+    private static final InstantSource TICKS = () -> Instant.EPOCH.plusNanos(System.nanoTime());
+
+    private static final Duration LEASE = Duration.ofSeconds(15);
+    private static final Duration RENEW_DEADLINE = Duration.ofSeconds(10);
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    /** Put back to the API server's where ours is ahead: plans are dated by that. */
+    @Bean(defaultCandidate = false)
+    @Qualifier("evicting")
+    ApiServerClock evictingClock(Clock clock) {
+        return new ApiServerClock(clock);
+    }
+
+    @Bean
+    Leadership evictingLeadership(MeterRegistry registry) {
+        var leadership = new Leadership(TICKS);
+        Gauge.builder("gpusharing.evicting.leading", leadership, it -> it.leads() ? 1 : 0)
+                .description("1 on the replica that evicts pods")
+                .register(registry);
+        return leadership;
+    }
+
+    @Bean
+    LeaderElection evictingElection(
+            EvictingProperties properties,
+            Leadership leadership,
+            Parts parts,
+            @Qualifier("evicting") ApiServerClock clock) {
+        var elector =
+                new LeaderElector(
+                        new LeaseSettings(
+                                properties.namespace(),
+                                properties.lease(),
+                                properties.identity(),
+                                LEASE,
+                                RENEW_DEADLINE,
+                                RETRY),
+                        leadership,
+                        TICKS,
+                        clock);
+        parts.add(elector.rounds());
+        return new LeaderElection(elector);
+    }
+
+    /** The evictor starts and ends it. */
+    @Bean(destroyMethod = "")
+    ObjectInformer<GpuEviction> evictionInformer(
+            KubernetesClient client, UnreadableObjects unreadable) {
+        return new ObjectInformer<>(
+                "gpuevictions", client.resources(GpuEviction.class), unreadable);
+    }
+
+    @Bean
+    Evictor evictor(
+            KubernetesClient client,
+            EvictingProperties properties,
+            RefusedStarts refused,
+            ObjectInformer<GpuEviction> informer,
+            UnreadableObjects unreadable,
+            Leadership leadership,
+            Parts parts,
+            MeterRegistry registry,
+            @Qualifier("evicting") ApiServerClock clock) {
+        Evictor evictor =
+                evictor(
+                        client,
+                        properties,
+                        refused,
+                        informer,
+                        unreadable,
+                        leadership,
+                        parts.part("evicting"),
+                        registry,
+                        clock);
+        refused.listen(evictor::trigger);
+        return evictor;
+    }
+
+    /** One of these collaborators. */
+    static Evictor evictor(
+            KubernetesClient client,
+            EvictingProperties properties,
+            RefusedStarts refused,
+            ObjectInformer<GpuEviction> informer,
+            UnreadableObjects unreadable,
+            Leadership leadership,
+            Rounds rounds,
+            MeterRegistry registry,
+            Clock clock) {
+        var store = new PlanStore(client, unreadable.ofReader());
+        var pods = new PodLookup(client);
+        var surveyor = new Surveyor(pods, properties.maxGrace());
+        var metrics = new EvictionMetrics(registry);
+        var recorder = new Recorder(store, metrics);
+        var waiters = new Waiters(pods, store, metrics);
+        var refusedStarts =
+                new RefusedStartPlanner(pods, store, refused, properties.startDeadline());
+        return new Evictor(
+                store,
+                new Evictions(
+                        surveyor,
+                        new EvictionApi(client),
+                        recorder,
+                        new EvictionEvents(client, refused),
+                        refusedStarts,
+                        waiters,
+                        properties.maxGrace()),
+                new PreemptionFollower(surveyor, recorder),
+                waiters,
+                refusedStarts,
+                informer,
+                leadership,
+                rounds,
+                clock);
+    }
+}

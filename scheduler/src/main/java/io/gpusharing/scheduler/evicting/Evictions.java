@@ -1,0 +1,245 @@
+package io.gpusharing.scheduler.evicting;
+
+import static io.gpusharing.scheduler.evicting.Survey.name;
+import static io.gpusharing.scheduler.evicting.Survey.result;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.GpuEviction.Answer;
+import io.gpusharing.kubernetes.GpuEviction.Cause;
+import io.gpusharing.kubernetes.GpuEviction.Result;
+import io.gpusharing.kubernetes.GpuEviction.Victim;
+import io.gpusharing.kubernetes.OutageLog;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries a plan out through the Eviction API, which honours PodDisruptionBudgets. All victims are
+ * first tried by a dry run: if one of them may not be evicted, the others would lose their work for
+ * nothing. Then the plan says that it is being carried out, and only then a pod ends. A victim that
+ * has been refused for too long, as the plan says, is deleted if it is refused once more.
+ *
+ * <p>A plan that says so already was left in the middle: what became of its victims is found out,
+ * and the others are asked to go again.
+ */
+final class Evictions {
+
+    private final Surveyor surveyor;
+    private final EvictionApi api;
+    private final Recorder recorder;
+    private final EvictionEvents events;
+    private final RefusedStartPlanner refusedStarts;
+    private final Waiters waiters;
+    private final Duration maxGrace;
+
+    Evictions(
+            Surveyor surveyor,
+            EvictionApi api,
+            Recorder recorder,
+            EvictionEvents events,
+            RefusedStartPlanner refusedStarts,
+            Waiters waiters,
+            Duration maxGrace) {
+        this.surveyor = surveyor;
+        this.api = api;
+        this.recorder = recorder;
+        this.events = events;
+        this.refusedStarts = refusedStarts;
+        this.waiters = waiters;
+        this.maxGrace = maxGrace;
+    }
+
+    /**
+     * Ends all victims that may be ended, or none.
+     *
+     * @param leads whether this replica still may, asked before each step
+     * @return whether nothing is left to do for now; else it is to be looked at again soon
+     * @throws KubernetesClientException if the API server did not answer
+     */
+    boolean carryOut(Plan plan, BooleanSupplier leads, Instant now) {
+        Survey survey = surveyor.survey(plan, now);
+        boolean begun = survey.hasEnded();
+        if (begun) {
+            tellOfTheLost(plan, survey, now);
+        }
+        if (plan.isAskedAgain() && Surveyor.isExempt(survey)) {
+            // Until that ends, or the plan is taken back.
+            return true;
+        }
+        String reason = whyNobody(plan, survey, now);
+        if (!reason.isEmpty()) {
+            return conclude(plan, withoutTheRest(plan, survey, reason), reason, now);
+        }
+        if (!refusedStarts.allow(plan, survey)) {
+            return false;
+        }
+        if (!begun) {
+            Map<String, Answer> against = trial(plan, survey);
+            if (!against.isEmpty()) {
+                return recorder.over(plan, against, "", now);
+            }
+        }
+        if (!leads.getAsBoolean()) {
+            return true;
+        }
+        Optional<Plan> planned = recorder.planned(plan, survey.answers(), now);
+        return planned.isPresent() && end(planned.get(), survey, leads, now);
+    }
+
+    /**
+     * Why nobody is asked to go, or nobody else; empty if pods are. Once a pod has ended, another
+     * one that may not go saves nobody.
+     */
+    private String whyNobody(Plan plan, Survey survey, Instant now) {
+        if (survey.there().isEmpty()) {
+            return survey.whyNot().orElse("nobody was there any more");
+        }
+        if (!survey.hasEnded() && !survey.spared().isEmpty()) {
+            return survey.whyNot().orElseThrow();
+        }
+        if (plan.cause() != Cause.Reclaim) {
+            return "";
+        }
+        if (plan.isLate(now)) {
+            return "it was too late";
+        }
+        return survey.hasEnded() || waiters.waits(plan) ? "" : "the waiter needed no room any more";
+    }
+
+    /** What is said of all victims where no more of them are asked. */
+    private static Map<String, Answer> withoutTheRest(Plan plan, Survey survey, String reason) {
+        Map<String, Answer> answers = new LinkedHashMap<>(survey.answers());
+        survey.spared().forEach((victim, why) -> answers.put(victim.uid(), spared(victim, why)));
+        // Whose pod the other one is may be nothing for those who read of this one.
+        String other = survey.spared().isEmpty() ? reason : "another victim may not go";
+        plan.victims().forEach(victim -> answers.putIfAbsent(victim.uid(), spared(victim, other)));
+        return answers;
+    }
+
+    private static Answer spared(Victim victim, String why) {
+        return new Answer(victim.uid(), Result.Spared.name(), why);
+    }
+
+    /** What stands against the plan, without any effect; empty if nothing does. */
+    private Map<String, Answer> trial(Plan plan, Survey survey) {
+        Map<String, Answer> against = new LinkedHashMap<>();
+        String staying = "";
+        for (Map.Entry<Victim, Pod> it : survey.there().entrySet()) {
+            Victim victim = it.getKey();
+            Answer answer = evict(plan, victim, it.getValue(), true);
+            if (result(answer) == Result.Refused && victim.refusedSince() == null) {
+                EvictionEvents.log(plan, victim, answer);
+                against.put(victim.uid(), answer);
+                staying = name(victim);
+            }
+        }
+        if (against.isEmpty()) {
+            return against;
+        }
+        against.putAll(survey.answers());
+        String why = staying + " may not go";
+        survey.there()
+                .keySet()
+                .forEach(victim -> against.putIfAbsent(victim.uid(), spared(victim, why)));
+        return against;
+    }
+
+    private boolean end(Plan planned, Survey survey, BooleanSupplier leads, Instant now) {
+        Plan plan = planned;
+        Map<String, Answer> answers = new LinkedHashMap<>(survey.answers());
+        survey.spared().forEach((victim, why) -> answers.put(victim.uid(), spared(victim, why)));
+        for (Map.Entry<Victim, Pod> it : survey.there().entrySet()) {
+            Victim victim = it.getKey();
+            // Whoever leads then finds what has been done.
+            if (!leads.getAsBoolean()) {
+                return false;
+            }
+            Answer answer = evict(plan, victim, it.getValue(), false);
+            if (result(answer) == Result.Refused && victim.refusedSince() != null) {
+                Optional<Plan> marked = recorder.deleting(plan, victim, answer.detail());
+                if (marked.isEmpty() || !leads.getAsBoolean()) {
+                    return false;
+                }
+                plan = marked.get();
+                answer = delete(victim, it.getValue(), answer);
+            }
+            EvictionEvents.log(plan, victim, answer);
+            if (result(answer).ended()) {
+                events.ended(plan, victim, answer, now);
+                refusedStarts.ended(plan, it.getValue(), now);
+            }
+            answers.put(victim.uid(), answer);
+        }
+        return conclude(plan, answers, "nobody was there any more", now);
+    }
+
+    private boolean conclude(Plan plan, Map<String, Answer> answers, String reason, Instant now) {
+        long gone = answers.values().stream().filter(it -> result(it).ended()).count();
+        if (gone > 0 && plan.cause() == Cause.Reclaim) {
+            events.roomMade(plan, gone, now);
+        }
+        return recorder.over(plan, answers, reason, now);
+    }
+
+    /** Of pods that ended and of which whoever did it could not say so. */
+    private void tellOfTheLost(Plan plan, Survey survey, Instant now) {
+        for (Victim victim : plan.victims()) {
+            Answer answer = survey.answers().get(victim.uid());
+            if (answer != null && result(answer).ended()) {
+                events.ended(plan, victim, answer, now);
+            }
+        }
+    }
+
+    private Answer evict(Plan plan, Victim victim, Pod pod, boolean dryRun) {
+        try {
+            return answer(
+                    victim,
+                    api.evict(EvictionEvents.pod(victim), grace(pod), dryRun),
+                    Result.Evicted);
+        } catch (KubernetesClientException e) {
+            if (!plan.isAskedAgain() || e.getCode() <= 0 || OutageLog.isOutageForAll(e)) {
+                throw e;
+            }
+            // What it says else of this pod is no eviction either. Of one that is reclaimed no
+            // refusal is made of it: it would be deleted for that.
+            return new Answer(victim.uid(), Result.Refused.name(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** With the grace that is its due, past every PodDisruptionBudget. */
+    private Answer delete(Victim victim, Pod pod, Answer refusal) {
+        Answer answer =
+                answer(victim, api.delete(EvictionEvents.pod(victim), grace(pod)), Result.Deleted);
+        return result(answer) == Result.Deleted
+                ? new Answer(victim.uid(), Result.Deleted.name(), refusal.detail())
+                : answer;
+    }
+
+    private static Answer answer(Victim victim, EvictionApi.Answer answer, Result ended) {
+        Result result =
+                switch (answer.result()) {
+                    case Ended -> ended;
+                    case Refused -> Result.Refused;
+                    case Gone -> Result.Gone;
+                };
+        return new Answer(
+                victim.uid(), result.name(), answer.detail().isEmpty() ? null : answer.detail());
+    }
+
+    /** None where the pod's own will do, or the one that it was deleted with. */
+    private @Nullable Duration grace(Pod pod) {
+        return Stream.of(
+                                pod.getSpec().getTerminationGracePeriodSeconds(),
+                                pod.getMetadata().getDeletionGracePeriodSeconds())
+                        .anyMatch(grace -> grace != null && grace > maxGrace.toSeconds())
+                ? maxGrace
+                : null;
+    }
+}

@@ -1,0 +1,267 @@
+package io.gpusharing.scheduler.evicting;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEviction.Cause;
+import io.gpusharing.kubernetes.GpuEviction.Phase;
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.LeaseSettings;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.OutageLog;
+import io.gpusharing.kubernetes.Rounds;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * The one thread that ends pods, on the replica that leads. Whatever fails of one plan, the others
+ * have their turn: a plan that was tried rests, and comes after those that were not.
+ */
+final class Evictor implements SmartLifecycle {
+
+    private static final Logger log = LoggerFactory.getLogger(Evictor.class);
+
+    /** Deadlines are looked at as often. */
+    private static final Duration NAP = Duration.ofSeconds(1);
+
+    /** Between two tries, where the API server has refused. */
+    private static final Duration AGAIN = Duration.ofMinutes(1);
+
+    /** Between two tries, where nothing was learned. */
+    private static final Duration PAUSE = Duration.ofSeconds(5);
+
+    /** Between two looks at what others do. */
+    private static final Duration LOOK = Duration.ofSeconds(3);
+
+    /** Looks at one go: nobody who is to be evicted waits for hundreds of them. */
+    private static final int LOOKS = 50;
+
+    /** How long the plan at hand may take when we are to stop. */
+    private static final Duration FAREWELL = Duration.ofSeconds(5);
+
+    private final PlanStore store;
+    private final Evictions evictions;
+    private final PreemptionFollower preemptions;
+    private final Waiters waiters;
+    private final RefusedStartPlanner refusedStarts;
+    private final ObjectInformer<GpuEviction> informer;
+    private final Leadership leadership;
+    private final Rounds rounds;
+    private final Clock clock;
+    private final Semaphore wakeUp = new Semaphore(1);
+    private final OpenPlans open = new OpenPlans(this::trigger);
+
+    /** When each plan is tried again. */
+    private final Map<Key, Instant> resting = new HashMap<>();
+
+    /** UIDs of those that could not be carried out lately: logged once. */
+    private final Set<String> failing = new HashSet<>();
+
+    private long term;
+    private Instant looked = Instant.EPOCH;
+    private volatile boolean stopping;
+    private volatile @Nullable Thread thread;
+
+    Evictor(
+            PlanStore store,
+            Evictions evictions,
+            PreemptionFollower preemptions,
+            Waiters waiters,
+            RefusedStartPlanner refusedStarts,
+            ObjectInformer<GpuEviction> informer,
+            Leadership leadership,
+            Rounds rounds,
+            Clock clock) {
+        this.store = store;
+        this.evictions = evictions;
+        this.preemptions = preemptions;
+        this.waiters = waiters;
+        this.refusedStarts = refusedStarts;
+        this.informer = informer;
+        this.leadership = leadership;
+        this.rounds = rounds;
+        this.clock = clock;
+    }
+
+    /** A plan whose victims have ended is looked at without delay. */
+    private record Key(String uid, boolean done) {
+        static Key of(Plan plan) {
+            return new Key(plan.uid(), plan.phase() == Phase.Done);
+        }
+    }
+
+    /** What one plan needs now: done is said by yes, and no means to look again soon. */
+    private interface Step {
+
+        boolean done(Plan plan, Instant now);
+    }
+
+    /** There is something to do. */
+    void trigger() {
+        wakeUp.release();
+    }
+
+    /** The plans that the watch shows. */
+    OpenPlans open() {
+        return open;
+    }
+
+    /**
+     * Does what is due of all plans.
+     *
+     * @throws KubernetesClientException if the API server would most likely answer nobody
+     */
+    void round() {
+        if (!leadership.leads()) {
+            return;
+        }
+        Instant now = clock.instant();
+        if (leadership.term() != term || now.isBefore(looked.minus(LeaseSettings.SKEW))) {
+            term = leadership.term();
+            resting.clear();
+            refusedStarts.takeOver();
+        }
+        looked = now;
+        Map<Boolean, List<Plan>> due = due(now);
+        for (Plan plan : due.getOrDefault(true, List.of())) {
+            attempt(plan, PAUSE, this::carryOut);
+        }
+        refusedStarts.plan(leadership::leads, now);
+        List<Plan> looks = due.getOrDefault(false, List.of());
+        for (Plan plan : looks.subList(0, Math.min(looks.size(), LOOKS))) {
+            attempt(plan, LOOK, this::look);
+        }
+        if (looks.size() > LOOKS) {
+            trigger();
+        }
+    }
+
+    /** By whether they are carried out; who was not tried for long comes first. */
+    private Map<Boolean, List<Plan>> due(Instant now) {
+        List<Plan> all = open.all();
+        resting.keySet().retainAll(all.stream().map(Key::of).collect(Collectors.toSet()));
+        failing.retainAll(all.stream().map(Plan::uid).collect(Collectors.toSet()));
+        return all.stream()
+                .filter(it -> !triedAgain(it).isAfter(now))
+                .sorted(
+                        Comparator.comparing(this::triedAgain)
+                                // Others have no end by which they are too late.
+                                .thenComparing(plan -> plan.cause() != Cause.Reclaim)
+                                .thenComparing(Plan::created)
+                                .thenComparing(Plan::name))
+                .collect(Collectors.partitioningBy(Plan::isCarriedOut));
+    }
+
+    private Instant triedAgain(Plan plan) {
+        return resting.getOrDefault(Key.of(plan), Instant.MIN);
+    }
+
+    private boolean carryOut(Plan plan, Instant now) {
+        return !plan.isCarriedOut() || evictions.carryOut(plan, leadership::leads, now);
+    }
+
+    private boolean look(Plan plan, Instant now) {
+        return switch (plan.phase()) {
+            case Asked, Planned -> preemptions.follow(plan, now);
+            case Done -> waiters.settle(plan, now);
+            case Refused, NotDone -> true;
+        };
+    }
+
+    private void attempt(Plan known, Duration pause, Step step) {
+        if (stopping || !leadership.leads()) {
+            return;
+        }
+        Instant now = clock.instant();
+        // Before it is tried: whatever goes wrong, the others have their turn.
+        resting.put(Key.of(known), now.plus(AGAIN));
+        try {
+            boolean done =
+                    store.read(known)
+                            .filter(Plan::isOpen)
+                            .map(plan -> step.done(plan, now))
+                            .orElse(true);
+            if (!done) {
+                resting.put(Key.of(known), now.plus(pause));
+            }
+            failing.remove(known.uid());
+        } catch (KubernetesClientException e) {
+            resting.put(Key.of(known), clock.instant().plus(PAUSE));
+            if (OutageLog.isOutageForAll(e)) {
+                throw e;
+            }
+            failed(known, e);
+        } catch (RuntimeException | StackOverflowError e) {
+            failed(known, e);
+        }
+    }
+
+    private void failed(Plan plan, Throwable problem) {
+        if (failing.add(plan.uid())) {
+            log.atWarn()
+                    .setCause(problem)
+                    .addKeyValue("eviction", plan.name())
+                    .log("cannot carry out an eviction, or say what became of it; trying again");
+        }
+    }
+
+    private void run() {
+        try {
+            while (Thread.currentThread().equals(thread)) {
+                if (wakeUp.tryAcquire(NAP.toMillis(), TimeUnit.MILLISECONDS)) {
+                    wakeUp.drainPermits();
+                }
+                rounds.run(this::round);
+            }
+        } catch (InterruptedException e) {
+            log.debug("interrupted");
+        }
+    }
+
+    @Override
+    public void start() {
+        leadership.listen(this::trigger, this::trigger);
+        informer.start(open);
+        stopping = false;
+        Thread fresh = Thread.ofVirtual().name("evicting").unstarted(this::run);
+        thread = fresh;
+        fresh.start();
+    }
+
+    /** Lets the plan at hand come to its end, so that its answers are written down. */
+    @Override
+    public void stop() {
+        Thread present = thread;
+        thread = null;
+        stopping = true;
+        if (present != null) {
+            trigger();
+            try {
+                if (!present.join(FAREWELL)) {
+                    present.interrupt();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        informer.close();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return thread != null;
+    }
+}

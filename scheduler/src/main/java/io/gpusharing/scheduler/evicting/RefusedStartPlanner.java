@@ -1,0 +1,236 @@
+package io.gpusharing.scheduler.evicting;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.ApiTime;
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEviction.Cause;
+import io.gpusharing.kubernetes.GpuEviction.Spec;
+import io.gpusharing.kubernetes.GpuEviction.Victim;
+import io.gpusharing.kubernetes.OutageLog;
+import io.gpusharing.kubernetes.RefusedStart;
+import io.gpusharing.scheduler.cluster.RefusedStarts;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks for the eviction of bound pods that our device plugin does not let start: at once if it
+ * never will, else after {@code gpusharing.evicting.start-deadline}. What its controller made anew
+ * after that is given the time of the deadline in any case, or a request that fits nowhere would go
+ * round as fast as the cluster can. A pod is read before it is asked for, so an older status of a
+ * node, or a wrong one, ends no pod that is elsewhere.
+ */
+final class RefusedStartPlanner {
+
+    private static final Logger log = LoggerFactory.getLogger(RefusedStartPlanner.class);
+
+    private static final Set<String> LIVING = Set.of("Pending", "Running", "Unknown");
+
+    private static final Duration AGAIN = Duration.ofMinutes(1);
+
+    /** While no answer comes: one that is never answered is not the first of every round. */
+    private static final Duration PAUSE = Duration.ofSeconds(5);
+
+    private final PodLookup pods;
+    private final PlanStore store;
+    private final RefusedStarts refused;
+    private final Duration deadline;
+
+    /** A node speaks of its own pods only, whatever it says. */
+    private record Key(String node, UUID pod) {
+        static Key of(RefusedStart start) {
+            return new Key(start.node(), start.pod());
+        }
+    }
+
+    /** When each of those that wait was first seen, by our own clock. */
+    private final Map<Key, Instant> seen = new HashMap<>();
+
+    /** Those that were asked for, or are none of ours. */
+    private final Set<Key> settled = new HashSet<>();
+
+    /** Those that were looked at, and when they are again. */
+    private final Map<Key, Instant> resting = new HashMap<>();
+
+    private final RemadePods remade = new RemadePods();
+
+    RefusedStartPlanner(PodLookup pods, PlanStore store, RefusedStarts refused, Duration deadline) {
+        this.pods = pods;
+        this.store = store;
+        this.refused = refused;
+        this.deadline = deadline;
+    }
+
+    /** Others have asked since we did, or the clock was set back. */
+    void takeOver() {
+        seen.clear();
+        settled.clear();
+        resting.clear();
+    }
+
+    /**
+     * Asks for whoever is due.
+     *
+     * @param leads whether this replica still may
+     * @throws KubernetesClientException if the API server would most likely answer nobody
+     */
+    void plan(BooleanSupplier leads, Instant now) {
+        List<RefusedStart> waiting = refused.waiting();
+        Set<Key> keys = waiting.stream().map(Key::of).collect(Collectors.toSet());
+        seen.keySet().retainAll(keys);
+        settled.retainAll(keys);
+        resting.keySet().retainAll(keys);
+        for (RefusedStart start : waiting) {
+            Key key = Key.of(start);
+            Instant first = Objects.requireNonNullElse(seen.putIfAbsent(key, now), now);
+            Instant due = start.isFinal() ? now : patience(start.since(), first);
+            if (!settled.contains(key)
+                    && !resting.getOrDefault(key, due).isAfter(now)
+                    && leads.getAsBoolean()) {
+                // Before it is asked for: whatever goes wrong, the others have their turn.
+                resting.put(key, now.plus(AGAIN));
+                askSafely(start, first, now);
+            }
+        }
+    }
+
+    /**
+     * When anybody has waited long enough. A node's clock that is ahead puts nothing off; one that
+     * is behind ends nothing before its time.
+     */
+    private Instant patience(Instant since, Instant first) {
+        return (since.isBefore(first) ? since : first).plus(deadline);
+    }
+
+    private void askSafely(RefusedStart start, Instant first, Instant now) {
+        try {
+            ask(start, first, now);
+        } catch (KubernetesClientException e) {
+            if (OutageLog.isOutageForAll(e)) {
+                resting.put(Key.of(start), now.plus(PAUSE));
+                throw e;
+            }
+            failed(start, e);
+        } catch (RuntimeException | StackOverflowError e) {
+            failed(start, e);
+        }
+    }
+
+    private static void failed(RefusedStart start, Throwable problem) {
+        log.atWarn()
+                .addKeyValue("pod", start.namespace() + "/" + start.name())
+                .setCause(problem)
+                .log("cannot ask for the eviction of a pod that cannot start; trying again");
+    }
+
+    private void ask(RefusedStart start, Instant first, Instant now) {
+        Pod pod = pods.find(start.namespace(), start.name(), start.pod().toString()).orElse(null);
+        if (pod == null || !isWaiting(pod, start)) {
+            settled.add(Key.of(start));
+            return;
+        }
+        Instant since = scheduled(pod).filter(start.since()::isBefore).orElse(start.since());
+        Instant patience = patience(since, first);
+        if (patience.isAfter(now) && (!start.isFinal() || remade.isAnew(pod, now))) {
+            resting.put(Key.of(start), patience);
+            return;
+        }
+        store.ask(eviction(start));
+        settled.add(Key.of(start));
+    }
+
+    private static Optional<Instant> scheduled(Pod pod) {
+        return pod.getStatus().getConditions().stream()
+                .filter(it -> "PodScheduled".equals(it.getType()))
+                .map(PodCondition::getLastTransitionTime)
+                .filter(Objects::nonNull)
+                .map(ApiTime::read)
+                .findFirst();
+    }
+
+    /**
+     * Whether it is the pod that was refused, on the node of which that was said, and has not been
+     * let start since: a plugin that ended may not have said so.
+     */
+    private static boolean isWaiting(Pod pod, RefusedStart start) {
+        return start.node().equals(pod.getSpec().getNodeName())
+                && pod.getMetadata().getDeletionTimestamp() == null
+                && pod.getStatus() != null
+                && (start.ran() ? LIVING : Set.of("Pending"))
+                        .contains(String.valueOf(pod.getStatus().getPhase()));
+    }
+
+    /**
+     * Whether a plan of ours still stands. While its device plugin says nothing of the pod any
+     * more, nobody knows; one that was let start after all may be refused again.
+     */
+    boolean allow(Plan plan, Survey survey) {
+        return plan.cause() != Cause.RefusedStart
+                || survey.there().entrySet().stream()
+                        .allMatch(it ->
+                                refused.waiting(it.getKey().node(), it.getKey().uid())
+                                        .filter(start -> isWaiting(it.getValue(), start))
+                                        .isPresent());
+    }
+
+    /** A pod has been evicted by a plan. */
+    void ended(Plan plan, Pod pod, Instant now) {
+        if (plan.cause() == Cause.RefusedStart) {
+            remade.evicted(pod, now);
+        }
+    }
+
+    private static GpuEviction eviction(RefusedStart start) {
+        String uid = start.pod().toString();
+        var eviction = new GpuEviction();
+        eviction.setMetadata(new ObjectMetaBuilder().withName("refused-start-" + uid).build());
+        eviction.setSpec(
+                new Spec(
+                        Cause.RefusedStart.name(),
+                        start.node(),
+                        List.of(
+                                new Victim(
+                                        start.namespace(),
+                                        start.name(),
+                                        uid,
+                                        start.node(),
+                                        null,
+                                        null,
+                                        null,
+                                        why(start),
+                                        null,
+                                        null)),
+                        null,
+                        null,
+                        null));
+        return eviction;
+    }
+
+    private static String why(RefusedStart start) {
+        return GpuEviction.inShort(
+                "%s on %s %s: %s"
+                        .formatted(
+                                start.ran() ? "a container" : "it",
+                                start.node(),
+                                start.isFinal()
+                                        ? "can never start"
+                                        : "could not start since "
+                                                + start.since().truncatedTo(ChronoUnit.SECONDS),
+                                start.reason()));
+    }
+}

@@ -1,0 +1,105 @@
+package io.gpusharing.scheduler.evicting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What kube-scheduler did to those whom it was told it might end. */
+class PreemptionFollowerTest extends EvictingTest {
+
+    private static final String PLAN = "preemption-x";
+
+    @BeforeEach
+    void planned() {
+        waiter();
+        cluster.pod("team-a", "a");
+        cluster.pod("team-a", "b");
+        cluster.store(
+                PLAN,
+                """
+                {"cause": "Preemption", "node": "gpu-1", "victims": [%s, %s], "settlesAt": "%s",
+                 "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                """
+                        .formatted(victim("a"), victim("b"), SETTLES));
+    }
+
+    @Test
+    void whoEndedByItIsPreemptedAndTheWaiterIsFollowed() {
+        round();
+        cluster.disrupt("team-a/a", "PreemptionByScheduler");
+        roundAfter(Duration.ofSeconds(3));
+        assertThat(cluster.stored(PLAN).getStatus()).as("one remains").isNull();
+        cluster.remove("team-a/b");
+
+        roundAfter(Duration.ofSeconds(6));
+
+        assertBecame(PLAN, "Done", "Preempted", "Preempted");
+        assertThat(cluster.to(it -> it.path().endsWith("/eviction"))).isEmpty();
+        assertThat(events()).as("kube-scheduler writes its own").isEmpty();
+        assertThat(evictions("preemption", "preempted")).isEqualTo(2);
+        assertThat(registry.counter("gpusharing.evictions.cost").count()).isZero();
+        cluster.bind("team-b/w", "gpu-2");
+        roundAfter(Duration.ofSeconds(9));
+        assertThat(status(PLAN).outcome())
+                .satisfies(it ->
+                        assertThat(it.detail())
+                                .isEqualTo(
+                                        "the waiter was bound to gpu-2, room was made on gpu-1"));
+    }
+
+    @Test
+    void whereNobodyEndedInTimeItIsNotDone() {
+        round();
+        roundAfter(Duration.ofSeconds(119));
+        assertThat(cluster.stored(PLAN).getStatus()).isNull();
+
+        roundAfter(Duration.ofSeconds(122));
+
+        assertBecame(PLAN, "NotDone", "Spared", "Spared");
+        assertThat(status(PLAN).reason()).isEqualTo("kube-scheduler ended none of them");
+        assertThat(status(PLAN).outcome()).isNull();
+    }
+
+    @Test
+    void whereSomeEndedInTimeTheOthersWereSpared() {
+        cluster.disrupt("team-a/b", "PreemptionByScheduler");
+
+        roundAfter(Duration.ofMinutes(2));
+
+        assertBecame(PLAN, "Done", "Spared", "Preempted");
+    }
+
+    @Test
+    void whoWasDrainedOrEndedByItselfWasNotPreempted() {
+        cluster.disrupt("team-a/a", "EvictionByEvictionAPI");
+        cluster.pod("team-a", "b").withObject("status").put("phase", "Succeeded");
+
+        round();
+
+        assertBecame(PLAN, "NotDone", "Gone", "Gone");
+    }
+
+    @Test
+    void hundredsOfThemKeepNobodyWaitingWhoIsToBeEvicted() {
+        for (int i = 0; i < 120; i++) {
+            cluster.store(
+                    PLAN + i,
+                    """
+                    {"cause": "Preemption", "node": "gpu-1", "victims": [%s], "settlesAt": "%s",
+                     "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                    """
+                            .formatted(victim("a"), SETTLES));
+        }
+        round();
+        reclaim("reclaim-000001", victim("b"));
+
+        round();
+
+        assertBecame("reclaim-000001", "Done", "Evicted");
+        assertThat(cluster.to(it -> it.path().contains("/gpuevictions/preemption-")))
+                .as("two goes of fifty")
+                .hasSize(100);
+    }
+}

@@ -1,0 +1,142 @@
+package io.gpusharing.scheduler.reservation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.preemption.Preemption;
+import io.gpusharing.scheduler.preemption.Preemption.Cost;
+import io.gpusharing.scheduler.preemption.RunningPod;
+import io.gpusharing.scheduler.testing.FakeApiServer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
+import io.gpusharing.scheduler.testing.FakeApiServer.Request;
+import io.gpusharing.testing.SteppingClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RoomKeeperTest {
+
+    private static final Instant NOON = Instant.parse("2026-11-26T12:00:00Z");
+    private static final GpuPod WAITER = new GpuPod("uid-w", "team-b", "w", List.of());
+
+    private final List<Request> requests = new CopyOnWriteArrayList<>();
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
+    private final FakeApiServer api = new FakeApiServer(this::answer);
+    private final KubernetesClient client = api.client();
+    private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
+    private final RoomKeeper keeper = new RoomKeeper(client, gpus, new SteppingClock(NOON));
+
+    @AfterEach
+    void stop() {
+        client.close();
+        api.close();
+    }
+
+    private Answer answer(Request request) {
+        requests.add(request);
+        String body =
+                request.body()
+                        .replace("\"generateName\":\"preemption-\"", "\"name\":\"preemption-x\"");
+        return refused.stream().anyMatch(request.path()::contains)
+                ? Answer.status(503, "away")
+                : Answer.ok(body);
+    }
+
+    private static Preemption of(RunningPod... victims) {
+        return new Preemption(
+                "gpu-1",
+                List.of(victims),
+                new Cost(0, 0, 0, victims.length, NOON),
+                new Placement("gpu-1", List.of()),
+                NOON);
+    }
+
+    private static RunningPod victim(String name, String gang) {
+        return new RunningPod(
+                "uid-" + name,
+                "team-a",
+                name,
+                Map.of(),
+                -5,
+                NOON.minusSeconds(60),
+                null,
+                Duration.ofSeconds(30),
+                gang);
+    }
+
+    private List<String> bodies(String kind) {
+        return requests.stream()
+                .filter(it -> it.path().contains("/" + kind))
+                .map(Request::body)
+                .toList();
+    }
+
+    @Test
+    void theRoomAndThePlanAreWrittenBeforeAnybodyGoes() {
+        keeper.keep(WAITER, of(victim("a", "uid-a"), victim("b", "job-1")));
+
+        assertThat(bodies("gpureservations"))
+                .singleElement()
+                .asString()
+                .contains("\"until\":\"2026-11-26T12:01:30Z\"");
+        assertThat(bodies("gpuevictions"))
+                .singleElement()
+                .asString()
+                .contains(
+                        "\"cause\":\"Preemption\"",
+                        "\"settlesAt\":\"2026-11-26T12:01:30Z\"",
+                        "\"name\":\"w\"",
+                        "\"uid\":\"uid-a\"",
+                        "\"gang\":\"job-1\"",
+                        "its priority is -5, the waiter's 0")
+                .doesNotContain("\"gang\":\"uid-a\"", "status");
+    }
+
+    @Test
+    void whereNobodyGoesNoPlanIsWritten() {
+        keeper.keep(WAITER, of());
+
+        assertThat(bodies("gpureservations")).hasSize(1);
+        assertThat(bodies("gpuevictions")).isEmpty();
+    }
+
+    @Test
+    void withoutAPlanNobodyGoesAndNoRoomIsKept() {
+        refused.add("/gpuevictions");
+
+        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", "uid-a"))))
+                .isInstanceOf(KubernetesClientException.class);
+
+        await().untilAsserted(() ->
+                assertThat(bodies("gpureservations"))
+                        .last()
+                        .asString()
+                        .contains("\"until\":\"2026-11-26T12:00:00Z\""));
+    }
+
+    @Test
+    void withoutRoomNobodyGoesAndThePlanSaysSo() {
+        refused.add("/gpureservations");
+
+        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", "uid-a"))))
+                .isInstanceOf(KubernetesClientException.class);
+
+        await().untilAsserted(() ->
+                assertThat(bodies("gpuevictions/preemption-x/status"))
+                        .singleElement()
+                        .asString()
+                        .contains("\"phase\":\"NotDone\"", "room could not be kept"));
+    }
+}
