@@ -339,79 +339,59 @@ create table usage_unattributed (
     primary key (cluster, node, run, device)
 ) with (fillfactor = 60);
 
--- ===== Reclaim
+-- ===== Evictions
 
--- Evictions for a waiter on one node. Of two timekeepers that plan from one read, both write the same number.
-create table eviction_plan (
+-- What a GpuEviction said, for when the object is gone.
+create table eviction (
     id               uuid        primary key,
     cluster          text        not null,
-    number           bigint      not null check (number > 0),
+    uid              uuid        not null,
+    name             text        not null,
     version          bigint      not null,
-    waiter_uid       uuid        not null,
-    waiter_namespace text        not null,
-    waiter_name      text        not null,
-    waiter_budget    text        not null,
-    waiter_workload  text        not null,
-    waiter_since     timestamptz not null,
-    node             text        not null,
+    cause            text        not null check (cause in ('Reclaim', 'Preemption', 'RefusedStart', 'MemoryOveruse')),
+    phase            text        not null check (phase in ('Planned', 'Done', 'Refused', 'NotDone')),
     decided_at       timestamptz not null,
-    settles_at       timestamptz not null,
-    considered       jsonb       not null,
+    node             text        not null,
+    waiter_uid       uuid,
+    waiter_namespace text,
+    waiter_name      text,
+    waiter_budget    text,
+    waiter_since     timestamptz,
+    considered       jsonb,
+    reason           text        not null default '',
     helped           boolean,
     outcome          text        not null default '',
-    settled_at       timestamptz,
-    unique (cluster, number)
+    unique (cluster, uid)
 );
-comment on column eviction_plan.number is 'counts the cluster''s plans: a plan from an older reading is refused';
-comment on column eviction_plan.waiter_budget is 'a name with a slash is no budget: its namespace is unlimited';
-comment on column eviction_plan.node is 'where the waiter fits then';
-comment on column eviction_plan.considered is 'everybody who was considered, and why not him';
-comment on column eviction_plan.helped is 'whether the waiter was bound in time where room was made; null while that is open';
-comment on column eviction_plan.outcome is 'what became of the waiter, in words';
-create index eviction_plan_by_time on eviction_plan (cluster, decided_at);
-create index eviction_plan_open on eviction_plan (cluster) where helped is null;
+comment on column eviction.uid is 'the object''s';
+comment on column eviction.decided_at is 'when the object was made';
+comment on column eviction.node is 'where the waiter fits then; without one, where the victim was';
+comment on column eviction.waiter_budget is 'a name with a slash is no budget: its namespace is unlimited';
+comment on column eviction.considered is 'how many pods were spared by why, and the nearest of them; null where nobody was compared';
+comment on column eviction.reason is 'why nobody went, of NotDone';
+comment on column eviction.helped is 'whether the waiter was bound in time where room was made; null while that is open, and without a waiter';
+comment on column eviction.outcome is 'what became of the waiter, in words';
+create index eviction_by_time on eviction (cluster, decided_at);
 
--- The pods that were evicted for it, or that the API server would not evict.
+-- The pods that were to go.
 create table eviction_victim (
-    plan          uuid   not null references eviction_plan on delete cascade,
+    eviction      uuid   not null references eviction on delete cascade,
     uid           uuid   not null,
     namespace     text   not null,
     name          text   not null,
     budget        text   not null,
-    gang          text   not null,
+    standing      text,
+    gang          text,
     node          text   not null,
     reason        text   not null,
-    cost          bigint not null check (cost >= 0),
-    result        text   check (result in ('Evicted', 'Deleted', 'Refused', 'Spared', 'Gone')),
+    cost          bigint check (cost >= 0),
+    result        text   check (result in ('Evicted', 'Deleted', 'Preempted', 'Refused', 'Spared', 'Gone')),
     result_detail text   not null default '',
-    primary key (plan, uid)
+    primary key (eviction, uid)
 );
+comment on column eviction_victim.budget is 'which paid for the pod then; with a slash, none';
 comment on column eviction_victim.cost is 'micro-GPU-seconds of the victim''s run, which may be lost';
 comment on column eviction_victim.result is 'Deleted: past a PodDisruptionBudget, after it had refused for long; Spared: another of the plan was refused; null: not known yet';
-
--- Pods that were evicted because a device plugin of ours did not let them start.
-create table not_started_eviction (
-    id               uuid        primary key,
-    cluster          text        not null,
-    victim_uid       uuid        not null,
-    victim_namespace text        not null,
-    victim_name      text        not null,
-    victim_budget    text        not null,
-    node             text        not null,
-    decided_at       timestamptz not null,
-    waited_since     timestamptz not null,
-    is_final         boolean     not null,
-    ran              boolean     not null,
-    reason           text        not null,
-    result           text        check (result in ('Ended', 'Refused', 'Gone')),
-    result_detail    text        not null default '',
-    unique (cluster, victim_uid)
-);
-comment on column not_started_eviction.waited_since is 'when the first attempt began that was refused, by the node''s clock';
-comment on column not_started_eviction.is_final is 'whether no later attempt on this node could succeed';
-comment on column not_started_eviction.ran is 'whether a container with GPUs had been let start before';
-comment on column not_started_eviction.result is 'what the API server answered; null: not known yet';
-create index not_started_eviction_by_time on not_started_eviction (cluster, decided_at);
 
 -- A pod that holds more memory of a GPU than it was given, as its node's agent says now.
 create table memory_excess (
@@ -441,24 +421,3 @@ create unlogged table process_report (
     primary key (cluster, node)
 );
 comment on column process_report.whole is 'whether it is known of all GPUs of the node, so that a pod that is not named runs nothing';
-
--- The eviction of such a pod.
-create table memory_eviction (
-    cluster       text        not null,
-    pod_uid       uuid        not null,
-    namespace     text        not null,
-    name          text        not null,
-    budget        text        not null,
-    node          text        not null,
-    device        text        not null,
-    used_bytes    bigint      not null,
-    granted_bytes bigint      not null,
-    since         timestamptz not null,
-    decided_at    timestamptz not null,
-    result        text        check (result in ('Ended', 'Refused', 'Gone')),
-    result_detail text        not null default '',
-    primary key (cluster, pod_uid, since)
-);
-comment on column memory_eviction.budget is 'which paid for the pod then; with a slash, none';
-comment on column memory_eviction.result is 'what the API server answered; null: not known yet';
-create index memory_eviction_by_time on memory_eviction (cluster, decided_at);

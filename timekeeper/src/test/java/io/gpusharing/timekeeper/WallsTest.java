@@ -55,6 +55,8 @@ class WallsTest {
                     .definedBy(ROOT + "ledger..")
                     .layer("budget")
                     .definedBy(ROOT + "budget..")
+                    .layer("receipt")
+                    .definedBy(ROOT + "receipt..")
                     .layer("reclaim")
                     .definedBy(ROOT + "reclaim..")
                     .layer("statement")
@@ -84,13 +86,17 @@ class WallsTest {
                     .whereLayer("budget")
                     .mayOnlyAccessLayers(
                             "allocation", "ledger", "cluster", "leader", "web", "database")
+                    .whereLayer("receipt")
+                    .mayOnlyAccessLayers("allocation", "budget", "cluster", "leader")
                     .whereLayer("reclaim")
-                    .mayOnlyAccessLayers("allocation", "budget", "cluster", "leader", "database")
+                    .mayOnlyAccessLayers(
+                            "allocation", "budget", "receipt", "cluster", "leader", "database")
                     .whereLayer("statement")
                     .mayOnlyAccessLayers(
                             "allocation",
                             "ledger",
                             "budget",
+                            "receipt",
                             "reclaim",
                             "cluster",
                             "web",
@@ -119,7 +125,7 @@ class WallsTest {
                             "allocation",
                             "ledger",
                             "budget",
-                            "reclaim",
+                            "receipt",
                             "cluster",
                             "leader",
                             "database",

@@ -15,8 +15,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Which pods hold more memory than they were given, and since when without a report that says
- * otherwise. Reports come to any replica, and the leader evicts: so it is a table. Where nobody is
- * to be evicted nothing is remembered.
+ * otherwise. Reports come to any replica, and the leader asks for evictions: so it is a table.
+ * Where nobody is to be evicted nothing is remembered.
  */
 @Repository
 class MemoryExcesses implements MemoryExcessLog {

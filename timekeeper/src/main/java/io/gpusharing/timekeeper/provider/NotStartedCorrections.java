@@ -1,11 +1,13 @@
 package io.gpusharing.timekeeper.provider;
 
+import static io.gpusharing.timekeeper.allocation.PodReader.storable;
+
+import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.correction.Corrections;
 import io.gpusharing.timekeeper.ledger.correction.Corrections.Written;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
-import io.gpusharing.timekeeper.provider.RefusedStart.Span;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -93,12 +95,12 @@ class NotStartedCorrections {
         if (start.ran() || allocation.byUse() || !allocation.node().equals(start.node())) {
             return Optional.of(new Answer(start, 0));
         }
-        return start.notStarted(allocation, now)
+        return NotStartedTime.of(start, allocation, now)
                 .filter(span -> !span.to().isAfter(allocation.postedUntil()))
                 .map(span -> new Answer(start, giveBack(start, span, corrected)));
     }
 
-    private long giveBack(RefusedStart start, Span span, Consumer<String> corrected) {
+    private long giveBack(RefusedStart start, NotStartedTime span, Consumer<String> corrected) {
         if (span.isEmpty()) {
             return 0;
         }
@@ -122,7 +124,7 @@ class NotStartedCorrections {
         }
     }
 
-    private List<Written> write(RefusedStart start, Span span, List<String> payers) {
+    private List<Written> write(RefusedStart start, NotStartedTime span, List<String> payers) {
         corrections.hold(start.pod());
         // What people have decided of this time stands.
         return corrections.isCorrectedByPeople(start.pod(), span.from(), span.to())
@@ -135,7 +137,9 @@ class NotStartedCorrections {
                                         .write(
                                                 order,
                                                 "NotStarted: the device plugin of %s did not let it start: %s"
-                                                        .formatted(start.node(), start.reason()),
+                                                        .formatted(
+                                                                start.node(),
+                                                                storable(start.reason())),
                                                 AUTHOR,
                                                 null)
                                         .stream())

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.provider;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.OutageLog;
+import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;

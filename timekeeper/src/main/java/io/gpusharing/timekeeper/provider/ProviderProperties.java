@@ -8,14 +8,11 @@ import org.springframework.validation.annotation.Validated;
 /**
  * What is expected of device plugins of ours.
  *
- * @param startDeadline how long a bound pod that the device plugin refuses may wait for its start
- *     before it is evicted; one that can never start is evicted at once
  * @param memoryOveruse what happens to a pod that holds more GPU memory than it was given
  */
 @Validated
 @ConfigurationProperties("gpusharing.provider")
-record ProviderProperties(
-        @DefaultValue("2m") Duration startDeadline, @DefaultValue MemoryOveruse memoryOveruse) {
+record ProviderProperties(@DefaultValue MemoryOveruse memoryOveruse) {
 
     /**
      * @param after how long it may hold more before it is evicted

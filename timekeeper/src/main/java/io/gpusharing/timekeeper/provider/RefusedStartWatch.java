@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.provider;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
@@ -57,11 +58,7 @@ class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
     @Override
     public void onUpdate(GpuNode node) {
         super.onUpdate(node);
-        RefusedStart.of(
-                node,
-                problem -> {
-                    throw problem;
-                });
+        RefusedStart.requireReadable(node);
     }
 
     @Override

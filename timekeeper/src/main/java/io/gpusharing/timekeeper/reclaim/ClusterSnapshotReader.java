@@ -28,8 +28,6 @@ import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.NodeView;
-import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
-import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
 import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
@@ -115,9 +113,10 @@ final class ClusterSnapshotReader {
     /**
      * Reads it. Where objects are large that takes many seconds, so it is judged by when it ends.
      *
+     * @param past plans of as long ago as the rules look back
      * @throws KubernetesClientException if the API server cannot be asked
      */
-    Reading read(List<PastEviction> past, List<Refusal> refusals) {
+    Reading read(List<ReclaimPlan> past) {
         Instant begun = clock.instant();
         // An object may have a megabyte and a half, and of all together there is no end.
         var namespaces = new HashMap<String, Map<String, String>>();
@@ -151,15 +150,16 @@ final class ClusterSnapshotReader {
         Instant now = clock.instant();
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
-                        now,
-                        read.groups.beside(read.waiters),
-                        nodes,
-                        read.gpuPods,
-                        budgets(namespaces.keySet(), pausedBudgets, now),
-                        disruptions.allowed(),
-                        past,
-                        refusals,
-                        Set.of());
+                                now,
+                                read.groups.beside(read.waiters),
+                                nodes,
+                                read.gpuPods(),
+                                budgets(namespaces.keySet(), pausedBudgets, now),
+                                disruptions.allowed(),
+                                past.stream().flatMap(it -> it.evictions().stream()).toList(),
+                                past.stream().flatMap(it -> it.refusals().stream()).toList(),
+                                Set.of())
+                        .without(past.stream().flatMap(it -> it.going(now)).collect(toSet()));
         boolean paused = "true".equals(namespaces.getOrDefault(ownNamespace, Map.of()).get(PAUSED));
         return new Reading(
                 snapshot,

@@ -30,7 +30,7 @@ public class PlacementExplanations {
 
     private final KubernetesClient client;
     private final ClusterSnapshotReader snapshots;
-    private final EvictionPlans plans;
+    private final ReclaimEvictions evictions;
     private final ReclaimProperties properties;
     private final SubjectReader subjects;
     private final Clock clock;
@@ -39,14 +39,14 @@ public class PlacementExplanations {
     PlacementExplanations(
             KubernetesClient client,
             ClusterSnapshotReader snapshots,
-            EvictionPlans plans,
+            ReclaimEvictions evictions,
             ReclaimProperties properties,
             RequestGrammars grammars,
             ProviderAsk asks,
             Clock clock) {
         this.client = client;
         this.snapshots = snapshots;
-        this.plans = plans;
+        this.evictions = evictions;
         this.properties = properties;
         this.subjects =
                 new SubjectReader(
@@ -121,8 +121,7 @@ public class PlacementExplanations {
     private Seen read() {
         Instant now = clock.instant();
         Instant back = now.minus(properties.lookBack());
-        ClusterSnapshotReader.Reading reading =
-                snapshots.read(plans.since(back), plans.refusalsSince(back));
+        ClusterSnapshotReader.Reading reading = snapshots.read(evictions.since(back));
         return new Seen(
                 new Picture(reading.snapshot()),
                 reading.groups(),

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.timekeeper.receipt.LookBack;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Configuration;
 class ReclaimConfiguration {
 
     @Bean
-    Evictions evictions(KubernetesClient client, ReclaimProperties properties) {
-        return new Evictions(client, properties.maxGrace());
+    LookBack lookBack(ReclaimProperties properties) {
+        return new LookBack(properties.lookBack());
     }
 }

@@ -28,8 +28,8 @@ import org.springframework.validation.annotation.Validated;
  *     for A
  * @param maxGrace no victim is given longer than this to end
  * @param insistAfter how long a PodDisruptionBudget may keep a victim that a waiter needs; then it
- *     is deleted with its grace, past the Eviction API, and an Event says so. Absent for ever.
- *     Needs the right to delete pods
+ *     is deleted with its grace, past the Eviction API, and an Event says so. Absent for ever. The
+ *     scheduler then needs the right to delete pods
  * @param gangLabel label whose value names a gang, for instance of a pod group; pods of one Job are
  *     a gang without it; empty for none
  * @param reserve whether our own scheduler places pods, and keeps room for whom others are evicted

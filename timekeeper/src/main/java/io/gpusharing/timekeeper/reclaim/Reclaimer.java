@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.toSet;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
@@ -19,39 +20,45 @@ import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
 import io.gpusharing.timekeeper.reclaim.plan.Planner;
 import io.gpusharing.timekeeper.reclaim.plan.WaiterQueue;
-import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
-import io.gpusharing.timekeeper.reclaim.snapshot.PastEviction;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks for waiting pods regularly and evicts where the planner says so. While nobody waits, or
- * nobody could be evicted, it asks the API server nothing. Only the leader evicts.
+ * Looks for waiting pods regularly, and orders evictions where the planner says so: the scheduler's
+ * evictor carries them out. While nobody waits, or nobody could be evicted, it asks the API server
+ * nothing. Only the leader orders evictions.
  */
 @Component
 class Reclaimer extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(Reclaimer.class);
 
+    /** What ought not to be. */
+    private static final Set<Reason> TROUBLES = Set.of(Reason.NOT_KEPT, Reason.NOT_WRITTEN);
+
     private final ClusterView view;
     private final Budgets budgets;
     private final ClusterSnapshotReader snapshots;
-    private final EvictionPlans plans;
-    private final Evictions evictions;
+    private final ReclaimEvictions evictions;
     private final Reservations reservations;
     private final ReclaimProperties properties;
     private final ReclaimMetrics metrics;
     private final Map<String, Reason> explained = new HashMap<>();
     private final WaiterQueue queue = new WaiterQueue();
+
+    /** UIDs of plans in vain for which nothing is kept any more. */
+    private final Set<String> released = new HashSet<>();
 
     /** Budgets that are over by a clock that was ahead. */
     private Set<String> ahead = Set.of();
@@ -60,8 +67,7 @@ class Reclaimer extends LeaderTask {
             ClusterView view,
             Budgets budgets,
             ClusterSnapshotReader snapshots,
-            EvictionPlans plans,
-            Evictions evictions,
+            ReclaimEvictions evictions,
             Reservations reservations,
             ReclaimProperties properties,
             ReclaimMetrics metrics,
@@ -71,17 +77,16 @@ class Reclaimer extends LeaderTask {
         this.view = view;
         this.budgets = budgets;
         this.snapshots = snapshots;
-        this.plans = plans;
         this.evictions = evictions;
         this.reservations = reservations;
         this.properties = properties;
         this.metrics = metrics;
     }
 
-    /** Settles what is open, and makes room for whoever waits. */
+    /** Makes room for whoever waits. */
     @Override
     protected Instant work(Instant now) {
-        settle(now);
+        releaseWhatWasInVain(now);
         if (budgets.settled()) {
             makeRoom(now);
         }
@@ -89,120 +94,125 @@ class Reclaimer extends LeaderTask {
     }
 
     @Override
+    protected void takeOver() {
+        released.clear();
+    }
+
+    @Override
     protected void handOver() {
         explained.clear();
-        metrics.decided(List.of());
+        metrics.left(List.of());
         leaveAlone(Set.of());
     }
 
     private void makeRoom(Instant now) {
         if (!somebodyCouldGo(now) || !somebodyWaits(now)) {
             explained.clear();
-            metrics.decided(List.of());
+            metrics.left(List.of());
             return;
         }
-        long written = plans.written();
-        Instant back = now.minus(properties.lookBack());
+        if (!evictions.areCurrent()) {
+            return;
+        }
+        long last = evictions.last();
         ClusterSnapshotReader.Reading reading =
-                snapshots.read(plans.since(back), plans.refusalsSince(back));
-        Instant read = reading.snapshot().now();
+                snapshots.read(evictions.since(now.minus(properties.lookBack())));
         Planner planner = new Planner(properties.rules(reading.paused()), queue);
         List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
-        metrics.decided(decisions);
+        var left = new ArrayList<Leave>();
         for (Decision decision : decisions) {
             if (!leads()) {
                 return;
             }
             switch (decision) {
-                case Evict evict -> {
-                    if (reserved(evict, read)
-                            && !carryOut(written++, evict, reading.snapshot(), planner, read)) {
-                        return;
+                case Leave leave -> left.add(leave);
+                case Evict plan -> {
+                    Instant settlesAt = planner.settlesAt(plan, reading.snapshot());
+                    GpuEviction order =
+                            new EvictionOrder(reading.snapshot())
+                                    .of(ReclaimEvictions.name(last + 1), plan, settlesAt);
+                    switch (write(plan, order, settlesAt, now)) {
+                        case Ordered _ -> last++;
+                        case Hindered(Leave leave) -> left.add(leave);
+                        case Overtaken _ -> {
+                            return;
+                        }
                     }
                 }
-                case Leave leave -> explain(leave);
             }
         }
-        explained
-                .keySet()
-                .retainAll(decisions.stream().map(it -> it.waiter().pod().uid()).toList());
+        metrics.left(left);
+        left.forEach(this::explain);
+        explained.keySet().retainAll(left.stream().map(it -> it.waiter().pod().uid()).toList());
+    }
+
+    /** What became of a plan when it was to be written down. */
+    private sealed interface Writing {}
+
+    /** It is written. */
+    private record Ordered() implements Writing {}
+
+    /** It cannot be, and others may. */
+    private record Hindered(Leave why) implements Writing {}
+
+    /** Another timekeeper has planned something since the snapshot was read, or leads. */
+    private record Overtaken() implements Writing {}
+
+    /** Without a place for the waiter somebody else would get the room. */
+    private Writing write(Evict plan, GpuEviction order, Instant settlesAt, Instant now) {
+        if (evictions.areTooMany()) {
+            return hindered(
+                    plan,
+                    Reason.NOT_WRITTEN,
+                    "there are more than %d GpuEvictions".formatted(GpuEviction.MOST));
+        }
+        try {
+            reservations.keep(plan, settlesAt);
+        } catch (KubernetesClientException e) {
+            return hindered(plan, Reason.NOT_KEPT, String.valueOf(e.getMessage()));
+        }
+        try {
+            return leads() && evictions.write(order) ? new Ordered() : new Overtaken();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() == 0) {
+                // Nobody knows whether it was written.
+                throw e;
+            }
+            release(plan.waiter().pod(), settlesAt, now);
+            return hindered(plan, Reason.NOT_WRITTEN, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Hindered hindered(Evict plan, Reason reason, String detail) {
+        return new Hindered(
+                new Leave(plan.waiter(), reason, detail, plan.node(), plan.considered()));
     }
 
     /**
-     * Whether nobody else has planned anything since the snapshot was read.
-     *
-     * @param read how many plans had been written by then, with those of this round
+     * Keeps no longer what was kept for waiters for whom nobody went in the end. What another
+     * timekeeper has planned and kept is ended by whoever leads when that is known.
      */
-    private boolean carryOut(
-            long read, Evict plan, ClusterSnapshot snapshot, Planner planner, Instant now) {
-        List<PastEviction> planned = planner.evictions(plan, snapshot);
-        Optional<EvictionPlan> written =
-                plans.plan(
-                        read,
-                        plan,
-                        snapshot.budgetName(plan.waiter().pod()),
-                        now,
-                        planned.getFirst().settlesAt());
-        if (written.isEmpty()) {
-            return false;
-        }
-        Map<String, Evictions.Answer> answers = evictions.carryOut(plan, this::leads, now);
-        plan.victims()
-                .forEach(victim -> {
-                    Evictions.Answer answer = answers.get(victim.pod().uid());
-                    if (answer != null) {
-                        metrics.carriedOut(victim, answer.result());
-                    }
-                });
-        plans.record(written.get(), answers);
-        if (answers.values().stream().noneMatch(it -> it.result().ended())) {
-            release(plan, now);
-        }
-        explained.remove(plan.waiter().pod().uid());
-        return true;
-    }
-
-    /** Without a place for the waiter somebody else would get the room. */
-    private boolean reserved(Evict plan, Instant now) {
-        try {
-            reservations.keep(plan, now);
-            return true;
-        } catch (KubernetesClientException e) {
-            if (explained.put(plan.waiter().pod().uid(), Reason.NOT_KEPT) != Reason.NOT_KEPT) {
-                log.atWarn()
-                        .addKeyValue("waiter", plan.waiter().pod())
-                        .addKeyValue("reason", e.getMessage())
-                        .log("nobody is evicted: room cannot be kept for whom it would be");
+    private void releaseWhatWasInVain(Instant now) {
+        List<ReclaimPlan> inVain =
+                evictions.since(now.minus(properties.lookBack())).stream()
+                        .filter(it -> it.isInVain() && now.isBefore(it.settlesAt()))
+                        .toList();
+        released.retainAll(inVain.stream().map(ReclaimPlan::uid).toList());
+        for (ReclaimPlan plan : inVain) {
+            if (leads() && released.add(plan.uid())) {
+                release(plan.waiter(), plan.settlesAt(), now);
             }
-            return false;
         }
     }
 
-    private void release(Evict plan, Instant now) {
+    private void release(PodRef waiter, Instant settlesAt, Instant now) {
         try {
-            reservations.release(plan, now);
+            reservations.release(waiter.uid(), settlesAt, now);
         } catch (KubernetesClientException e) {
             log.atWarn()
-                    .addKeyValue("waiter", plan.waiter().pod())
+                    .addKeyValue("waiter", waiter)
                     .addKeyValue("reason", e.getMessage())
                     .log("room is kept for a while though nobody went for it");
-        }
-    }
-
-    /** Notes what became of those for whom room was made, once it is known. */
-    private void settle(Instant now) {
-        if (!view.listed()) {
-            // Who was bound while nobody ran would seem to wait still.
-            return;
-        }
-        for (EvictionPlan open : plans.open()) {
-            Optional<PodFacts> waiter = view.pod(open.waiter.uid());
-            String node = waiter.map(it -> it.placement().node()).orElse(null);
-            Outcome.of(open.node, open.settlesAt, waiter.isPresent(), node, now)
-                    .ifPresent(outcome -> {
-                        plans.settle(open, outcome, now);
-                        metrics.settled(outcome);
-                    });
         }
     }
 
@@ -248,7 +258,7 @@ class Reclaimer extends LeaderTask {
             return;
         }
         if (explained.put(pod.uid(), leave.reason()) != leave.reason()) {
-            log.atInfo()
+            log.atLevel(TROUBLES.contains(leave.reason()) ? Level.WARN : Level.INFO)
                     .addKeyValue("waiter", pod)
                     .addKeyValue("reason", leave.reason())
                     .addKeyValue("detail", leave.detail())

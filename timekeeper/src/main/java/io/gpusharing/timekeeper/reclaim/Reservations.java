@@ -11,6 +11,7 @@ import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -70,17 +71,8 @@ class Reservations {
                 reservation.until());
     }
 
-    /** Keeps the GPUs of a plan, until the waiter should have been bound. */
-    void keep(Evict plan, Instant now) {
-        write(plan, now.plus(plan.grace(properties.maxGrace())).plus(properties.settle()));
-    }
-
-    /** Keeps them no longer. */
-    void release(Evict plan, Instant now) {
-        write(plan, now);
-    }
-
-    private void write(Evict plan, Instant until) {
+    /** Keeps the GPUs of a plan for the waiter. */
+    void keep(Evict plan, Instant until) {
         if (!properties.reserve() || plan.gpus().isEmpty()) {
             return;
         }
@@ -94,5 +86,42 @@ class Reservations {
                         plan.victimUids(),
                         until)
                 .write(client, Names.TIMEKEEPER);
+    }
+
+    /**
+     * Keeps no longer what was kept for a plan. What was kept for the same waiter since, by another
+     * plan or for preemption, has another end, and stays.
+     *
+     * @param waiter UID of the pod
+     * @param until when that would have ended
+     */
+    void release(String waiter, Instant until, Instant now) {
+        if (!properties.reserve()) {
+            return;
+        }
+        GpuReservation kept = client.resources(GpuReservation.class).withName(waiter).get();
+        if (kept != null) {
+            unreadable.handOver(kept, it -> end(it, until, now));
+        }
+    }
+
+    private void end(GpuReservation kept, Instant until, Instant now) {
+        GpuReservation.Spec spec = kept.getSpec();
+        if (!Maker.Reclaim.name().equals(spec.madeBy())
+                || !kept.until().equals(until.truncatedTo(ChronoUnit.SECONDS))) {
+            return;
+        }
+        GpuReservation ended =
+                GpuReservation.of(
+                        spec.pod(),
+                        spec.priority(),
+                        Maker.Reclaim,
+                        spec.node(),
+                        kept.held(),
+                        kept.victims(),
+                        now);
+        // If somebody writes another one meanwhile, that one stays.
+        ended.getMetadata().setResourceVersion(kept.getMetadata().getResourceVersion());
+        ended.write(client, Names.TIMEKEEPER);
     }
 }

@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.reclaim;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -10,7 +11,9 @@ import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 
 /**
  * Collects the pods of one snapshot: who waits, and who holds what. A pod that cannot be read fills
@@ -19,7 +22,7 @@ import java.util.function.BiFunction;
 final class SnapshotPods {
 
     final List<Waiter> waiters = new ArrayList<>();
-    final List<GpuPod> gpuPods = new ArrayList<>();
+    private final List<GpuPod> gpuPods = new ArrayList<>();
     final GroupGpus groups = new GroupGpus();
 
     private final RequestGrammars grammars;
@@ -73,6 +76,26 @@ final class SnapshotPods {
         }
     }
 
+    /** All pods that hold GPUs. */
+    List<GpuPod> gpuPods() {
+        return inGangs(gpuPods);
+    }
+
+    /**
+     * A gang that no plan could name is none, lest its size protect its pods: they go one by one.
+     */
+    private List<GpuPod> inGangs(List<GpuPod> pods) {
+        Map<String, Long> sizes =
+                gpuPods.stream()
+                        .collect(Collectors.groupingBy(GpuPod::gang, Collectors.counting()));
+        return pods.stream()
+                .map(it ->
+                        sizes.getOrDefault(it.gang(), 1L) > GpuEviction.MOST_VICTIMS
+                                ? it.alone()
+                                : it)
+                .toList();
+    }
+
     /** All pods of a node, also those without a GPU. */
     List<GpuPod> allOf(StreamedList<Pod> onNode) {
         var found = new ArrayList<GpuPod>();
@@ -90,6 +113,6 @@ final class SnapshotPods {
                 GpuPodReader.filling(pod).ifPresent(found::add);
             }
         });
-        return found;
+        return inGangs(found);
     }
 }

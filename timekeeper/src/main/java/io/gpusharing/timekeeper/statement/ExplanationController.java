@@ -10,9 +10,9 @@ import io.gpusharing.timekeeper.budget.account.AccountStatement;
 import io.gpusharing.timekeeper.budget.account.AccountStatement.BalanceChange;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
-import io.gpusharing.timekeeper.reclaim.EvictionReceipts;
-import io.gpusharing.timekeeper.reclaim.EvictionReceipts.Receipt;
-import io.gpusharing.timekeeper.reclaim.ReceiptCursor;
+import io.gpusharing.timekeeper.receipt.EvictionReceipts;
+import io.gpusharing.timekeeper.receipt.EvictionReceipts.Receipt;
+import io.gpusharing.timekeeper.receipt.ReceiptCursor;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
 import io.gpusharing.timekeeper.statement.StatementRepository.PodUse;
 import io.gpusharing.timekeeper.web.Callers;
@@ -182,9 +182,8 @@ class ExplanationController {
     }
 
     /**
-     * Evictions that made room for a pod in budget, or of pods that our device plugin did not let
-     * start, latest first. A receipt names victim and waiter; who else was considered has a name
-     * where who asks may get pods.
+     * Evictions of any cause, latest first. A receipt names victim and waiter; who else was
+     * considered has a name where who asks may get pods.
      *
      * @param namespace only of pods of this namespace
      * @param pod only of the pod with this uid, as victim or as waiter

@@ -49,7 +49,7 @@ public class NewPods {
     /** Reports of meters are served by the same threads, and this takes time and memory. */
     private static final int AT_ONCE = 3;
 
-    /** What is read, and not answered yet. */
+    /** Questions in memory at once: those that are being answered, and one that is read. */
     private static final int READ_AT_ONCE = AT_ONCE + 1;
 
     /** Many times what decides about the price and the place of a pod. */

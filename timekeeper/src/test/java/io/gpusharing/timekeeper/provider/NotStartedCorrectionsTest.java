@@ -1,10 +1,11 @@
 package io.gpusharing.timekeeper.provider;
 
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
-import static io.gpusharing.timekeeper.provider.RefusedStartTest.TEN;
+import static io.gpusharing.timekeeper.provider.NotStartedTimeTest.TEN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.correction.Corrections;
@@ -43,7 +44,7 @@ class NotStartedCorrectionsTest {
     }
 
     private RefusedStart refused(int since, @Nullable Integer until) {
-        return RefusedStartTest.of(
+        return NotStartedTimeTest.of(
                 pod.uid(), TEN.plusSeconds(since), until == null ? null : TEN.plusSeconds(until));
     }
 
@@ -181,7 +182,7 @@ class NotStartedCorrectionsTest {
                         "train",
                         TEN,
                         ELEVEN,
-                        true,
+                        false,
                         true,
                         "Its GPU is unhealthy");
 

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.provider;
 
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
-import static io.gpusharing.timekeeper.provider.RefusedStartTest.TEN;
-import static io.gpusharing.timekeeper.provider.RefusedStartTest.node;
+import static io.gpusharing.timekeeper.provider.NotStartedTimeTest.TEN;
+import static io.gpusharing.timekeeper.provider.NotStartedTimeTest.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 

@@ -1,6 +1,5 @@
 package io.gpusharing.timekeeper.reclaim;
 
-import static io.gpusharing.timekeeper.reclaim.Cluster.NOON;
 import static io.gpusharing.timekeeper.reclaim.Cluster.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,13 +7,12 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
-import io.gpusharing.timekeeper.reclaim.EvictionVictim.Result;
-import io.gpusharing.timekeeper.reclaim.Evictions.Answer;
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEviction.Phase;
+import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.timekeeper.reclaim.plan.Decision;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
-import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
-import io.gpusharing.timekeeper.reclaim.snapshot.PodRef;
-import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,42 +68,30 @@ class OriginalDefectsTest {
                         .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
         assertThat(lowered.decide()).isInstanceOf(Decision.Leave.class);
 
-        try (var api = new FakeApiServer()) {
-            new Evictions(api.client(), A_MINUTE).carryOut(plan("x"), () -> true, NOON);
+        try (var teams = new TwoTeams()) {
+            teams.replica().work(0);
 
-            assertThat(api.requests).noneMatch(it -> it.method().equals("DELETE"));
-            assertThat(api.to("/eviction"))
-                    .noneMatch(it -> it.body().contains("gracePeriodSeconds"));
-            assertThat(api.to("/namespaces/team-a/events"))
-                    .singleElement()
-                    .satisfies(it -> assertThat(it.body()).contains("\"reason\":\"Reclaimed\""));
+            assertThat(teams.orders()).hasSize(1);
+            assertThat(teams.api.requests).noneMatch(it -> it.method().equals("DELETE"));
         }
     }
 
     /** The deletion's answer was ignored, so the pod might run on. */
     @Test
     void defect37_whetherAPodReallyWentWasNeverSeen() throws IOException {
-        try (var api = new FakeApiServer()) {
-            api.refuse("/pods/x/eviction", 429);
+        try (var teams = new TwoTeams()) {
+            teams.replica().work(0);
+            GpuEviction order = teams.orders().getFirst();
 
-            assertThat(
-                            new Evictions(api.client(), A_MINUTE)
-                                    .carryOut(plan("x"), () -> true, NOON)
-                                    .values())
-                    .extracting(Answer::result)
-                    .containsExactly(Result.Refused);
-        }
-        // Between the trial and the eviction a PodDisruptionBudget may have come.
-        try (var api = new FakeApiServer()) {
-            api.refuseInEarnest("/pods/x/eviction", 429);
-
-            assertThat(
-                            new Evictions(api.client(), A_MINUTE)
-                                    .carryOut(plan("x"), () -> true, NOON)
-                                    .values())
-                    .extracting(Answer::result)
-                    .containsExactly(Result.Refused);
-            assertThat(api.to("/events")).isEmpty();
+            assertThat(ReclaimPlan.of(order).orElseThrow().evictions())
+                    .as("it may have gone")
+                    .hasSize(1);
+            TwoTeams.answered(order, Phase.Refused, Result.Refused, null);
+            ReclaimPlan refused = ReclaimPlan.of(order).orElseThrow();
+            assertThat(refused.evictions()).isEmpty();
+            assertThat(refused.refusals())
+                    .extracting(Refusal::victim)
+                    .containsExactly(teams.victim());
         }
     }
 
@@ -125,22 +111,5 @@ class OriginalDefectsTest {
         assertThat(((Evict) cluster.decide()).victims())
                 .extracting(victim -> victim.pod().name())
                 .containsExactly("large-overrun");
-    }
-
-    private static Evict plan(String victim) {
-        return new Evict(
-                pod("team-b", "w").waiting(A_MINUTE),
-                "n1",
-                List.of(
-                        new Victim(
-                                new PodRef("uid-" + victim, "team-a", victim),
-                                "n1",
-                                "team-a",
-                                victim,
-                                "budget team-a is over",
-                                0,
-                                Duration.ofSeconds(30),
-                                null)),
-                List.of());
     }
 }

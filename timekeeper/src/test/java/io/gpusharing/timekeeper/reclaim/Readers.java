@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** All readers of a snapshot, as they work together. */
 final class Readers {
@@ -85,6 +86,15 @@ final class Readers {
 
     /** As by default. */
     static ReclaimProperties properties(boolean reserve) {
+        return properties(reserve, null);
+    }
+
+    /** As by default, but with the right to delete. */
+    static ReclaimProperties insistingAfter(Duration time) {
+        return properties(true, time);
+    }
+
+    private static ReclaimProperties properties(boolean reserve, @Nullable Duration insistAfter) {
         return new ReclaimProperties(
                 false,
                 Duration.ofSeconds(10),
@@ -94,7 +104,7 @@ final class Readers {
                 10,
                 Duration.ofHours(24),
                 Duration.ofMinutes(5),
-                null,
+                insistAfter,
                 "",
                 reserve,
                 null);

@@ -74,10 +74,10 @@ class ReclaimSimulationTest {
         long helped = 0;
         for (long seed = 1; seed <= 3; seed++) {
             ToyCluster cluster = LIVED.computeIfAbsent(seed, ReclaimSimulationTest::live);
-            done += cluster.past.size();
-            refused += cluster.refusals.size();
+            done += cluster.past().size();
+            refused += cluster.refusals().size();
             insisted += cluster.insisted;
-            helped += cluster.past.stream().filter(PastEviction::helped).count();
+            helped += cluster.past().stream().filter(PastEviction::helped).count();
         }
         assertThat(done).isGreaterThan(20);
         assertThat(helped).isGreaterThan(done * 8 / 10);
@@ -98,10 +98,8 @@ class ReclaimSimulationTest {
                     check(cluster, plan, done);
                     if (disruptionBudgetsAgree(cluster, plan, refused)) {
                         note(cluster, plan, done);
-                        Set<String> victims = new HashSet<>();
-                        plan.victims().forEach(victim -> victims.add(victim.pod().uid()));
-                        cluster.carryOut(planner.evictions(plan, cluster.snapshot()), victims);
                     }
+                    cluster.carryOut(plan, planner.settlesAt(plan, cluster.snapshot()));
                 }
             }
         }
@@ -165,7 +163,6 @@ class ReclaimSimulationTest {
                 refused.putIfAbsent(asked, cluster.now);
             }
         }
-        cluster.refuse(plan.waiter(), kept);
         return kept.isEmpty();
     }
 
@@ -218,7 +215,7 @@ class ReclaimSimulationTest {
 
     /** Capacity on the same node that is reserved for others. */
     private static void promised(ToyCluster cluster, Evict plan, Map<String, Long> held) {
-        cluster.past.stream()
+        cluster.past().stream()
                 .filter(it -> !it.helped() && cluster.now.isBefore(it.settlesAt()))
                 .filter(it -> it.node().equals(plan.node()))
                 .map(it -> it.waiter().uid())

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.reclaim.GpuPodReader.Ending;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.Waiter;
@@ -106,6 +110,25 @@ class SnapshotPodsTest {
 
     private GpuPod gpuPod(String yaml) {
         return readers.gpuPod(pod(yaml), Map.of(), ENDING);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"512, 1", "513, 513"})
+    void aGangOfMoreThanOnePlanEndsIsNone(int members, int gangs) {
+        var asks = new ProviderAsk(Map.of());
+        var capacity = new CapacityReader(VCUDA, asks, new PodSharing(null));
+        var pods =
+                new SnapshotPods(
+                        VCUDA,
+                        new PodReader(VCUDA::reads),
+                        new WaiterReader(capacity),
+                        (pod, facts) -> readers.gpuPod(pod, Map.of(), ENDING),
+                        new UnreadableObjects(it -> {}));
+        for (int i = 0; i < members; i++) {
+            pods.add(pod(RUNNING.replace("0a6f4b4b2f10", "%012d".formatted(i))));
+        }
+
+        assertThat(pods.gpuPods().stream().map(GpuPod::gang).distinct()).hasSize(gangs);
     }
 
     @Test

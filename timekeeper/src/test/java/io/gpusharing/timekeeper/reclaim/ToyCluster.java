@@ -3,9 +3,16 @@ package io.gpusharing.timekeeper.reclaim;
 import static io.gpusharing.timekeeper.reclaim.Cluster.amounts;
 import static java.util.stream.Collectors.toSet;
 
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEviction.Answer;
+import io.gpusharing.kubernetes.GpuEviction.Outcome;
+import io.gpusharing.kubernetes.GpuEviction.Phase;
+import io.gpusharing.kubernetes.GpuEviction.Result;
+import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodAsk;
@@ -14,6 +21,7 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.GpuAsk;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
@@ -62,8 +70,9 @@ final class ToyCluster {
     /** Those that have ended, and of which the device plugin has not yet taken back the GPUs. */
     private final Map<ToyPod, Instant> ended = new HashMap<>();
 
-    final List<PastEviction> past = new ArrayList<>();
-    final List<Refusal> refusals = new ArrayList<>();
+    /** As the API server stores them. */
+    private final List<GpuEviction> orders = new ArrayList<>();
+
     Instant now = Instant.parse("2026-03-01T00:00:00Z");
     int insisted;
     private int made;
@@ -119,20 +128,66 @@ final class ToyCluster {
                 pods.stream().filter(pod -> pod.node != null).map(ToyPod::gpuPod).toList(),
                 budgets,
                 Map.of(DISRUPTION_BUDGET, 0),
-                past.stream().filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2)))).toList(),
-                refusals,
+                past(),
+                refusals(),
                 Set.copyOf(nodes.stream().map(NodeView::name).toList()));
     }
 
-    /** The API server refuses those that a PodDisruptionBudget protects. */
-    void refuse(Waiter waiter, Set<String> victims) {
-        victims.forEach(
-                uid -> refusals.add(new Refusal(now, waiter.pod().uid(), waiter.workload(), uid)));
+    /** Pods that were evicted, by what the objects say. */
+    List<PastEviction> past() {
+        return plans().flatMap(it -> it.evictions().stream()).toList();
     }
 
-    void carryOut(List<PastEviction> evictions, Set<String> victims) {
-        past.addAll(evictions);
-        pods.stream().filter(pod -> victims.contains(pod.uid)).forEach(pod -> pod.leave(now));
+    /** Pods that the API server did not let go, by what the objects say. */
+    List<Refusal> refusals() {
+        return plans().flatMap(it -> it.refusals().stream()).toList();
+    }
+
+    private Stream<ReclaimPlan> plans() {
+        return orders.stream()
+                .flatMap(it -> ReclaimPlan.of(it).stream())
+                .filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2))));
+    }
+
+    /**
+     * Does what the evictor does. The API server refuses those that a PodDisruptionBudget protects,
+     * unless they are to be deleted then.
+     */
+    void carryOut(Evict plan, Instant settlesAt) {
+        String name = ReclaimEvictions.name(orders.size() + 1);
+        GpuEviction order = new EvictionOrder(snapshot()).of(name, plan, settlesAt);
+        order.getMetadata().setUid(name);
+        order.getMetadata().setCreationTimestamp(now.toString());
+        Set<String> kept =
+                plan.victims().stream()
+                        .filter(it -> it.refusedSince() == null)
+                        .map(it -> it.pod().uid())
+                        .filter(uid ->
+                                pods.stream().anyMatch(it -> it.uid.equals(uid) && it.isProtected))
+                        .collect(toSet());
+        if (kept.isEmpty()) {
+            pods.stream()
+                    .filter(pod -> plan.victimUids().contains(pod.uid))
+                    .forEach(pod -> pod.leave(now));
+        }
+        order.setStatus(
+                new Status(
+                        (kept.isEmpty() ? Phase.Done : Phase.Refused).name(),
+                        now.toString(),
+                        plan.victimUids().stream()
+                                .map(uid -> new Answer(uid, result(uid, kept).name(), null))
+                                .toList(),
+                        null,
+                        null,
+                        null));
+        // What is not written in it nobody knows later.
+        orders.add(Serialization.unmarshal(Serialization.asJson(order), GpuEviction.class));
+    }
+
+    private static Result result(String victim, Set<String> kept) {
+        return kept.isEmpty()
+                ? Result.Evicted
+                : kept.contains(victim) ? Result.Refused : Result.Spared;
     }
 
     Team team(String name) {
@@ -224,7 +279,10 @@ final class ToyCluster {
             var place = free.place(pod.asks());
             if (place.isPresent()) {
                 pod.bind(node.name(), now, place.get());
-                past.replaceAll(it -> it.waiter().uid().equals(pod.uid) ? helped(it) : it);
+                orders.stream()
+                        .filter(it -> it.phase() == Phase.Done)
+                        .filter(it -> waiter(it).uid().equals(pod.uid))
+                        .forEach(this::helped);
                 return;
             }
         }
@@ -272,17 +330,20 @@ final class ToyCluster {
         return free;
     }
 
-    private static PastEviction helped(PastEviction it) {
-        return new PastEviction(
-                it.plan(),
-                it.at(),
-                it.settlesAt(),
-                it.waiter(),
-                it.workload(),
-                it.waiterBudget(),
-                it.victimBudget(),
-                it.node(),
-                true);
+    private static GpuEviction.Waiter waiter(GpuEviction order) {
+        return Objects.requireNonNull(order.getSpec().waiter());
+    }
+
+    private void helped(GpuEviction order) {
+        Status status = order.getStatus();
+        order.setStatus(
+                new Status(
+                        status.phase(),
+                        status.plannedAt(),
+                        status.victims(),
+                        null,
+                        null,
+                        new Outcome(true, "it was bound", now.toString())));
     }
 
     /** A team and its budget of the day. */

@@ -139,16 +139,13 @@ class ApiHttpTest {
                             pattern =
                                     ".*(Watch|StatusPublisher|LedgerWord|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|budget\\.correction\\..*|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
     @ComponentScan(
-            basePackages = {
-                "io.gpusharing.timekeeper.reclaim",
-                "io.gpusharing.timekeeper.provider"
-            },
+            basePackages = {"io.gpusharing.timekeeper.receipt", "io.gpusharing.timekeeper.reclaim"},
             useDefaultFilters = false,
             includeFilters =
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*\\.(\\w+Receipts|NotStartedEvictions|PlacementExplanations|ClusterSnapshotReader|Reservations|EvictionPlans)"))
+                                    ".*\\.(EvictionReceipts|EvictionWatch|ReclaimEvictions|PlacementExplanations|ClusterSnapshotReader|Reservations)"))
     @EntityScan("io.gpusharing.timekeeper")
     @EnableJpaRepositories(basePackages = "io.gpusharing.timekeeper")
     @Import({Snapshot.class, ClusterTenant.class})
@@ -992,17 +989,18 @@ class ApiHttpTest {
         DATABASE.jdbc()
                 .sql(
                         """
-                        with plan as (
-                            insert into eviction_plan
-                                   (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name, waiter_budget,
-                                    waiter_workload, waiter_since, node, decided_at, settles_at, considered)
-                            values (gen_random_uuid(), 'test', 1, 0, gen_random_uuid(), 'team-c', 'waiter', 'c', 'w', now(), 'node', now(), now(),
-                                    '[{"pod": {"uid": "1", "namespace": "team-a", "name": "ours"}},
-                                      {"pod": {"uid": "2", "namespace": "team-c", "name": "theirs"}}]'::jsonb)
+                        with planned as (
+                            insert into eviction
+                                   (id, cluster, uid, name, version, cause, phase, decided_at, node, waiter_uid, waiter_namespace,
+                                    waiter_name, waiter_budget, waiter_since, considered)
+                            values (gen_random_uuid(), 'test', gen_random_uuid(), 'reclaim-000001', 0, 'Reclaim', 'Planned', now(), 'node',
+                                    gen_random_uuid(), 'team-c', 'waiter', 'c', now(),
+                                    '{"spared": {"it is in budget": 7},
+                                      "nearest": [{"uid": "1", "namespace": "team-a", "name": "ours"},
+                                                  {"uid": "2", "namespace": "team-c", "name": "theirs"}]}'::jsonb)
                             returning id)
-                        insert into eviction_victim
-                               (plan, uid, namespace, name, budget, gang, node, reason, cost)
-                        select plan.id, gen_random_uuid(), 'team-a', 'victim', 'a', '', 'node', 'why', 0 from plan
+                        insert into eviction_victim (eviction, uid, namespace, name, budget, node, reason, cost)
+                        select id, gen_random_uuid(), 'team-a', 'victim', 'a', 'node', 'why', 0 from planned
                         """)
                 .update();
 
@@ -1014,28 +1012,20 @@ class ApiHttpTest {
     }
 
     @Test
-    void receiptsOfBothCausesArePagedAsOneListLatestFirst() throws Exception {
+    void receiptsOfAllCausesArePagedAsOneListLatestFirst() throws Exception {
         DATABASE.jdbc()
                 .sql(
                         """
-                        with plan as (
-                            insert into eviction_plan
-                                   (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name, waiter_budget,
-                                    waiter_workload, waiter_since, node, decided_at, settles_at, considered)
-                            select gen_random_uuid(), 'test', 100 + minute, 0, gen_random_uuid(), 'team-c', 'waiter', 'c', 'w', now(), 'node',
-                                   at, now(), '[]'::jsonb
-                              from (values (1, timestamptz '2027-01-01T00:01Z'), (3, '2027-01-01T00:03Z')) as t(minute, at)
-                            returning id, number)
-                        insert into eviction_victim
-                               (plan, uid, namespace, name, budget, gang, node, reason, cost)
-                        select plan.id, gen_random_uuid(), 'paged', 'reclaimed-' || plan.number - 100, 'a', '', 'node', 'why', 0 from plan;
-                        insert into not_started_eviction
-                               (id, cluster, victim_uid, victim_namespace, victim_name, victim_budget, node, decided_at,
-                                waited_since, is_final, ran, reason, result)
-                        select gen_random_uuid(), cluster, gen_random_uuid(), 'paged', 'not-started-' || minute, 'a', 'node', at, at,
-                               false, false, 'No GPU has room', 'Ended'
-                          from (values ('test', 2, timestamptz '2027-01-01T00:02Z'), ('test', 3, '2027-01-01T00:03Z'),
-                                       ('other', 2, '2027-01-01T00:02Z')) as t(cluster, minute, at)
+                        with planned as (
+                            insert into eviction (id, cluster, uid, name, version, cause, phase, decided_at, node)
+                            select gen_random_uuid(), cluster, gen_random_uuid(), 'e-' || minute, 0, cause, 'Done', at, 'node'
+                              from (values ('test', 1, 'MemoryOveruse', timestamptz '2027-01-01T00:01Z'),
+                                           ('test', 2, 'RefusedStart', '2027-01-01T00:02Z'),
+                                           ('other', 3, 'RefusedStart', '2027-01-01T00:03Z'),
+                                           ('test', 4, 'Reclaim', '2027-01-01T00:04Z')) as t(cluster, minute, cause, at)
+                            returning id, cause)
+                        insert into eviction_victim (eviction, uid, namespace, name, budget, node, reason, result)
+                        select id, gen_random_uuid(), 'paged', 'of-' || cause, 'a', 'node', 'No GPU has room', 'Evicted' from planned
                         """)
                 .update();
 
@@ -1052,13 +1042,12 @@ class ApiHttpTest {
                             .orElse(null);
         }
 
-        assertThat(names)
-                .containsExactly("reclaimed-3", "not-started-3", "not-started-2", "reclaimed-1");
+        assertThat(names).containsExactly("of-Reclaim", "of-RefusedStart", "of-MemoryOveruse");
         JsonNode receipt = json("admin", "/api/v1/evictions?namespace=paged&limit=2").at("/1");
-        assertThat(receipt.at("/cause").asString()).isEqualTo("NotStarted");
+        assertThat(receipt.at("/cause").asString()).isEqualTo("RefusedStart");
         assertThat(receipt.at("/because").asString())
                 .isEqualTo(
-                        "paged/not-started-3 of budget a was evicted from node, whose device plugin had not let it start since 2027-01-01T00:03:00Z: No GPU has room");
+                        "paged/of-RefusedStart of budget a was evicted from node, because No GPU has room");
         assertThat(receipt.propertyNames()).doesNotContain("waiter", "cost", "considered");
     }
 

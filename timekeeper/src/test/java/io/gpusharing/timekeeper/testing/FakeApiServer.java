@@ -32,15 +32,12 @@ public final class FakeApiServer implements AutoCloseable {
     private static final Pattern NAME =
             Pattern.compile("\"metadata\":\\{[^}]*\"name\":\"([^\"]+)\"");
 
-    private static final Map<String, Integer> NOTHING = Map.of();
-
     public final List<Asked> requests = new CopyOnWriteArrayList<>();
 
     /** Those that were not refused. */
     public final List<Asked> taken = new CopyOnWriteArrayList<>();
 
     private final Map<String, Integer> refused = new ConcurrentHashMap<>();
-    private final Map<String, Integer> refusedInEarnest = new ConcurrentHashMap<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final Map<String, String> events = new ConcurrentHashMap<>();
     private final Map<String, String> kept = new ConcurrentHashMap<>();
@@ -75,11 +72,6 @@ public final class FakeApiServer implements AutoCloseable {
     /** Every path that ends so is answered with this status. */
     public void refuse(String end, int code) {
         refused.put(end, code);
-    }
-
-    /** The same, but a dry run succeeds. */
-    public void refuseInEarnest(String end, int code) {
-        refusedInEarnest.put(end, code);
     }
 
     /** Nothing that ends so is refused any more. */
@@ -137,8 +129,7 @@ public final class FakeApiServer implements AutoCloseable {
         var asked = new Asked(method, path, query == null ? "" : query, body);
         requests.add(asked);
         int code =
-                Stream.of(refused, body.contains("\"dryRun\"") ? NOTHING : refusedInEarnest)
-                        .flatMap(it -> it.entrySet().stream())
+                refused.entrySet().stream()
                         .filter(it -> path.endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
@@ -193,13 +184,10 @@ public final class FakeApiServer implements AutoCloseable {
         return method.equals("POST") ? create(path, body) : 200;
     }
 
-    /** A name is accepted once; evictions have none of their own. */
+    /** A name is accepted once. */
     private int create(String path, String body) {
         Matcher name = NAME.matcher(body);
-        boolean fresh =
-                path.endsWith("/eviction")
-                        || !name.find()
-                        || created.add(path + "/" + name.group(1));
+        boolean fresh = !name.find() || created.add(path + "/" + name.group(1));
         return fresh ? 201 : 409;
     }
 

@@ -47,16 +47,7 @@ class Retention extends LeaderTask {
                                 select from pod_allocation a where a.cluster = t.cluster and a.pod_uid = t.pod_uid)
                             """),
                     new Expired("usage_unattributed", "last_at < :before"),
-                    // The last number stays, so that no plan from an older reading is taken for the
-                    // next.
-                    new Expired(
-                            "eviction_plan",
-                            """
-                            decided_at < :before and number < (
-                                select max(number) from eviction_plan p where p.cluster = t.cluster)
-                            """),
-                    new Expired("not_started_eviction", "decided_at < :before"),
-                    new Expired("memory_eviction", "decided_at < :before"),
+                    new Expired("eviction", "decided_at < :before"),
                     new Expired("memory_excess", "last_at < :before"),
                     // Months of open periods are kept, so nothing is announced again.
                     new Expired("budget_notification", "due_at < :before"));

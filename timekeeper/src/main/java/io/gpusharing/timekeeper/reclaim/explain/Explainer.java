@@ -405,7 +405,7 @@ public final class Explainer {
 
     /** Some of these texts name what is in the pod's namespace. */
     private String why(Candidate candidate) {
-        String why = String.valueOf(candidate.spared());
+        String why = String.valueOf(candidate.why());
         String namespace = candidate.pod().namespace();
         return why.contains(namespace + "/") && !shown.test(namespace)
                 ? "a PodDisruptionBudget or another pod of its gang keeps it"

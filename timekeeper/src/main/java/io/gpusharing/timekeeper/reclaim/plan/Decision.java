@@ -99,7 +99,34 @@ public sealed interface Decision {
      * @param budget its budget; null if it has none
      * @param spared why it was spared; null if it is a victim, or could be one
      */
-    record Candidate(PodRef pod, String node, @Nullable String budget, @Nullable String spared) {}
+    record Candidate(PodRef pod, String node, @Nullable String budget, @Nullable Spared spared) {
+
+        /** Whether it could have gone as well as a victim. */
+        public boolean couldGo() {
+            return spared == null || spared.equals(Spared.NOT_NEEDED);
+        }
+
+        /** Why it was spared, in words; null if it was not. */
+        public @Nullable String why() {
+            return spared == null ? null : spared.words();
+        }
+    }
+
+    /**
+     * Why a pod stays.
+     *
+     * @param kind in words that are the same for many pods: without names and instants
+     * @param words the same with them
+     */
+    record Spared(String kind, String words) {
+
+        static final Spared NOT_NEEDED = because("it could go, but the waiter fits without that");
+
+        /** A reason that names nothing. */
+        static Spared because(String words) {
+            return new Spared(words, words);
+        }
+    }
 
     /** Why nobody is evicted. */
     enum Reason {
@@ -137,7 +164,9 @@ public sealed interface Decision {
         KEPT,
         /** What would be freed cannot be kept for it. */
         NOT_KEPT,
-        /** Too much was evicted within the last minute. */
+        /** The API server does not take the {@code GpuEviction}, or there are too many of them. */
+        NOT_WRITTEN,
+        /** Too much was evicted within the last minute, or would have to be at once. */
         RATE_LIMITED,
         /** Too many wait to plan for all of them in one round; it is considered in a later one. */
         NEXT_ROUND

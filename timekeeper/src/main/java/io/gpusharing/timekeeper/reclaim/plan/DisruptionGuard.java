@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.reclaim.plan;
 
 import static java.util.stream.Collectors.joining;
 
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Spared;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
 import io.gpusharing.timekeeper.reclaim.snapshot.Refusal;
@@ -112,12 +113,14 @@ final class DisruptionGuard {
         return enough;
     }
 
-    /** Why a pod is kept at this moment, in words; empty if it is not. */
-    static Optional<String> protecting(GpuPod gpuPod, ClusterSnapshot snapshot) {
+    /** Why a pod is kept at this moment; empty if it is not. */
+    static Optional<Spared> protecting(GpuPod gpuPod, ClusterSnapshot snapshot) {
         if (gpuPod.disruptionBudgets().size() > 1) {
             return Optional.of(
-                    "%d PodDisruptionBudgets select it, which the Eviction API does not support"
-                            .formatted(gpuPod.disruptionBudgets().size()));
+                    new Spared(
+                            "several PodDisruptionBudgets select it",
+                            "%d PodDisruptionBudgets select it, which the Eviction API does not support"
+                                    .formatted(gpuPod.disruptionBudgets().size())));
         }
         String full =
                 gpuPod.disruptionBudgets().stream()
@@ -125,6 +128,9 @@ final class DisruptionGuard {
                         .collect(joining(", "));
         return full.isEmpty()
                 ? Optional.empty()
-                : Optional.of("PodDisruptionBudget " + full + " lets nobody go now");
+                : Optional.of(
+                        new Spared(
+                                "its PodDisruptionBudget lets nobody go now",
+                                "PodDisruptionBudget " + full + " lets nobody go now"));
     }
 }

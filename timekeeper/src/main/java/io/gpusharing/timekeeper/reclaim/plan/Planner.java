@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.reclaim.plan;
 
+import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
@@ -146,7 +147,7 @@ public final class Planner {
     }
 
     /** What the plan will have done, as the next decision sees it. */
-    public List<PastEviction> evictions(Evict plan, ClusterSnapshot snapshot) {
+    private List<PastEviction> evictions(Evict plan, ClusterSnapshot snapshot) {
         Instant settlesAt = settlesAt(plan, snapshot);
         return plan.victims().stream()
                 .map(victim ->
@@ -163,7 +164,8 @@ public final class Planner {
                 .toList();
     }
 
-    private Instant settlesAt(Evict plan, ClusterSnapshot snapshot) {
+    /** By when the waiter of a plan should be bound. */
+    public Instant settlesAt(Evict plan, ClusterSnapshot snapshot) {
         return snapshot.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
     }
 
@@ -233,18 +235,23 @@ public final class Planner {
 
     /** A plan larger than the limit goes alone, or it would never be carried out. */
     private Decision limited(ClusterSnapshot snapshot, Evict plan) {
+        if (plan.victims().size() > GpuEviction.MOST_VICTIMS) {
+            return tooMuch(
+                    plan,
+                    "%d pods would have to go, and one plan ends %d at most"
+                            .formatted(plan.victims().size(), GpuEviction.MOST_VICTIMS));
+        }
         long recent =
                 snapshot.past().stream()
                         .filter(it -> it.at().plus(Duration.ofMinutes(1)).isAfter(snapshot.now()))
                         .count();
         return recent == 0 || recent + plan.victims().size() <= rules.maxPerMinute()
                 ? plan
-                : new Leave(
-                        plan.waiter(),
-                        Reason.RATE_LIMITED,
-                        "%d pods were evicted within a minute".formatted(recent),
-                        null,
-                        plan.considered());
+                : tooMuch(plan, "%d pods were evicted within a minute".formatted(recent));
+    }
+
+    private static Leave tooMuch(Evict plan, String detail) {
+        return new Leave(plan.waiter(), Reason.RATE_LIMITED, detail, null, plan.considered());
     }
 
     private static Optional<Leave> leave(

@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
 
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Candidate;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Spared;
 import io.gpusharing.timekeeper.reclaim.snapshot.BudgetAccount;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
@@ -43,8 +44,8 @@ final class VictimFilter {
                 .toList();
     }
 
-    private @Nullable String why(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
-        String spared = spared(gpuPod, gangs);
+    private @Nullable Spared why(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
+        Spared spared = spared(gpuPod, gangs);
         return spared == null ? DisruptionGuard.protecting(gpuPod, snapshot).orElse(null) : spared;
     }
 
@@ -73,20 +74,23 @@ final class VictimFilter {
         return gpuPods().stream().collect(groupingBy(GpuPod::gang, LinkedHashMap::new, toList()));
     }
 
-    private @Nullable String spared(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
+    private @Nullable Spared spared(GpuPod gpuPod, Map<String, List<GpuPod>> gangs) {
         List<GpuPod> members = gangs.getOrDefault(gpuPod.gang(), List.of(gpuPod));
         Instant since = since(members);
-        String own = spared(gpuPod, since);
+        Spared own = spared(gpuPod, since);
         if (own != null) {
             return own;
         }
-        return members.stream()
-                .filter(member -> spared(member, since) != null)
-                .findFirst()
-                .map(member ->
+        for (GpuPod member : members) {
+            Spared other = spared(member, since);
+            if (other != null) {
+                return new Spared(
+                        "goes only together with another, which stays",
                         "goes only together with %s, which stays: %s"
-                                .formatted(member.pod(), spared(member, since)))
-                .orElse(null);
+                                .formatted(member.pod(), other.words()));
+            }
+        }
+        return null;
     }
 
     /** Since when a gang runs: a job that starts a new pod now and then is not young for ever. */
@@ -97,33 +101,36 @@ final class VictimFilter {
     /**
      * @param since since when its gang runs
      */
-    private @Nullable String spared(GpuPod gpuPod, Instant since) {
+    private @Nullable Spared spared(GpuPod gpuPod, Instant since) {
         if (gpuPod.exemption() != null) {
-            return gpuPod.exemption();
+            return Spared.because(gpuPod.exemption());
         }
         BudgetAccount budget = snapshot.budgetOf(gpuPod.pod());
         if (budget == null) {
-            return "no budget limits it";
+            return Spared.because("no budget limits it");
         }
         if (budget.ahead() != null) {
-            return "its budget was computed by a clock that was ahead, as of " + budget.ahead();
+            String ahead = "its budget was computed by a clock that was ahead";
+            return new Spared(ahead, "%s, as of %s".formatted(ahead, budget.ahead()));
         }
         if (!budget.isOver()) {
-            return "its budget is " + budget.standing().word();
+            return Spared.because("its budget is " + budget.standing().word());
         }
         if (!budget.onExhausted().allowsEviction()) {
-            return "its budget says onExhausted: " + budget.onExhausted();
+            return Spared.because("its budget says onExhausted: " + budget.onExhausted());
         }
         if (budget.paused()) {
-            return "reclaim is paused for its budget";
+            return Spared.because("reclaim is paused for its budget");
         }
         Instant mayGo = since.plus(budget.minimumRun());
         if (snapshot.now().isBefore(mayGo)) {
-            return "its minimum run time ends at " + mayGo;
+            return new Spared(
+                    "its minimum run time is not over", "its minimum run time ends at " + mayGo);
         }
         if (snapshot.past().stream().anyMatch(it -> wouldReturn(it, budget.name()))) {
-            return "room was made for its budget by evicting the waiter's, less than %s ago"
-                    .formatted(rules.noReturn());
+            return Spared.because(
+                    "room was made for its budget by evicting the waiter's, less than %s ago"
+                            .formatted(rules.noReturn()));
         }
         return null;
     }

@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.reclaim.plan.Decision.Candidate;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Evict;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Leave;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Reason;
+import io.gpusharing.timekeeper.reclaim.plan.Decision.Spared;
 import io.gpusharing.timekeeper.reclaim.plan.Decision.Victim;
 import io.gpusharing.timekeeper.reclaim.snapshot.ClusterSnapshot;
 import io.gpusharing.timekeeper.reclaim.snapshot.GpuPod;
@@ -26,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Selects the victims for one waiter: whole gangs, in their order, no more than needed. */
 final class VictimSelector {
-
-    private static final String NOT_NEEDED = "it could go, but the waiter fits without that";
 
     /** Of more gangs not every part is tried. */
     private static final int MOST_TRIED = 8;
@@ -203,7 +202,7 @@ final class VictimSelector {
                         .map(it ->
                                 it.spared() == null && !going.contains(it.pod().uid())
                                         ? new Candidate(
-                                                it.pod(), it.node(), it.budget(), NOT_NEEDED)
+                                                it.pod(), it.node(), it.budget(), Spared.NOT_NEEDED)
                                         : it)
                         .toList());
     }

@@ -91,24 +91,35 @@ public record ClusterSnapshot(
      */
     public ClusterSnapshot after(
             Set<String> evicted, List<PastEviction> receipts, String node, KeptRoom room) {
+        ClusterSnapshot without = without(evicted);
+        return new ClusterSnapshot(
+                now,
+                waiters,
+                nodes.stream().map(it -> it.name().equals(node) ? it.keeping(room) : it).toList(),
+                without.gpuPods,
+                budgets,
+                without.disruptionsAllowed,
+                Stream.concat(past.stream(), receipts.stream()).toList(),
+                refusals,
+                completeNodes);
+    }
+
+    /**
+     * The same once these pods are leaving, which they may not show yet.
+     *
+     * @param evicted UIDs of the pods
+     */
+    public ClusterSnapshot without(Set<String> evicted) {
         var allowed = new HashMap<>(disruptionsAllowed);
         var remaining = new ArrayList<GpuPod>();
         for (GpuPod gpuPod : gpuPods) {
             boolean leaves = evicted.contains(gpuPod.pod().uid());
-            if (leaves) {
+            if (leaves && !gpuPod.leaving()) {
                 gpuPod.disruptionBudgets().forEach(name -> allowed.merge(name, -1, Integer::sum));
             }
             remaining.add(leaves ? gpuPod.asLeaving() : gpuPod);
         }
         return new ClusterSnapshot(
-                now,
-                waiters,
-                nodes.stream().map(it -> it.name().equals(node) ? it.keeping(room) : it).toList(),
-                remaining,
-                budgets,
-                allowed,
-                Stream.concat(past.stream(), receipts.stream()).toList(),
-                refusals,
-                completeNodes);
+                now, waiters, nodes, remaining, budgets, allowed, past, refusals, completeNodes);
     }
 }

@@ -39,6 +39,23 @@ public record GpuPod(
         return share > 0;
     }
 
+    /** Returns the pod as one that goes alone. */
+    public GpuPod alone() {
+        return new GpuPod(
+                pod,
+                node,
+                since,
+                priority,
+                share,
+                hold,
+                pod.uid(),
+                leaving,
+                exemption,
+                disruptionBudgets,
+                end,
+                grace);
+    }
+
     /** The same pod, once it was asked to end. */
     public GpuPod asLeaving() {
         return new GpuPod(

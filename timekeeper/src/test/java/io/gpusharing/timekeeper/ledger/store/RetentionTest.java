@@ -108,19 +108,14 @@ class RetentionTest {
                     insert into usage_counter values ('test', '%2$s', gen_random_uuid(), 'Agent', 'GPU-1', 'PerProcess', '', 1, 1, 1, 1, 1, '%1$s', '%1$s');
                     insert into unwatched values ('test', '%1$s', '%1$s');
                     insert into usage_unattributed values ('test', 'node-1', gen_random_uuid(), 'GPU-1', 1, '%1$s');
-                    insert into memory_eviction values ('test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
                     insert into memory_excess values ('test', gen_random_uuid(), 'team-a', 'n', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
-                    insert into not_started_eviction values (gen_random_uuid(), 'test', gen_random_uuid(), 'team-a', 'n', 'a', 'node-1', '%1$s', '%1$s', true, false, 'no room');
                     insert into budget_notification values ('test', 'a', '%1$s', 'Exhausted', 0, '%1$s', 'used up', '%1$s');
-                    with plan as (
-                        insert into eviction_plan (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name,
-                            waiter_budget, waiter_workload, waiter_since, node, considered, decided_at, settles_at)
-                        select gen_random_uuid(), 'test', coalesce(max(number), 0) + 1, 0, gen_random_uuid(), 'team-a', 'w', 'a', 'w',
-                            '%1$s'::timestamptz, 'node-1', '[]'::jsonb, '%1$s'::timestamptz, '%1$s'::timestamptz
-                          from eviction_plan
+                    with planned as (
+                        insert into eviction (id, cluster, uid, name, version, cause, phase, decided_at, node)
+                        values (gen_random_uuid(), 'test', gen_random_uuid(), 'e', 0, 'MemoryOveruse', 'Done', '%1$s', 'node-1')
                         returning id)
-                    insert into eviction_victim (plan, uid, namespace, name, budget, gang, node, reason, cost)
-                    select id, gen_random_uuid(), 'team-b', 'v', 'b', '', 'node-1', 'over', 1 from plan
+                    insert into eviction_victim (eviction, uid, namespace, name, budget, node, reason)
+                    select id, gen_random_uuid(), 'team-b', 'v', 'b', 'node-1', 'over' from planned
                     """
                             .formatted(at, running.uid()));
         }
@@ -131,27 +126,9 @@ class RetentionTest {
         assertThat(rows("usage_unattributed")).isOne();
         assertThat(rows("unwatched")).isOne();
         assertThat(rows("budget_notification where kind = 'Exhausted'")).isOne();
-        assertThat(rows("eviction_plan")).isOne();
+        assertThat(rows("eviction")).isOne();
         assertThat(rows("eviction_victim")).isOne();
-        assertThat(rows("not_started_eviction")).isOne();
         assertThat(rows("memory_excess")).isOne();
-        assertThat(rows("memory_eviction")).isOne();
-    }
-
-    @Test
-    void theLastPlanIsKeptSoThatAStaleReadIsRefused() {
-        execute(
-                """
-                insert into eviction_plan (id, cluster, number, version, waiter_uid, waiter_namespace, waiter_name,
-                    waiter_budget, waiter_workload, waiter_since, node, considered, decided_at, settles_at)
-                select gen_random_uuid(), 'test', number, 0, gen_random_uuid(), 'team-a', 'w', 'a', 'w',
-                    '2026-01-20Z', 'node-1', '[]', '2026-01-20Z', '2026-01-20Z' from generate_series(1, 3) as number
-                """);
-
-        dropped();
-
-        assertThat(rows("eviction_plan")).isOne();
-        assertThat(rows("eviction_plan where number = 3")).isOne();
     }
 
     @Test

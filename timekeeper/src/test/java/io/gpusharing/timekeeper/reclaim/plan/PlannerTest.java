@@ -1053,7 +1053,7 @@ class PlannerTest {
                         .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
         assertThat(((Evict) cluster.decide()).considered())
-                .extracting(candidate -> candidate.pod().name(), Candidate::spared)
+                .extracting(candidate -> candidate.pod().name(), Candidate::why)
                 .containsExactly(
                         tuple("old", "it could go, but the waiter fits without that"),
                         tuple("new", null),
@@ -1095,7 +1095,7 @@ class PlannerTest {
 
     private static List<String> spared(Decision decision) {
         assertThat(decision).isInstanceOf(Leave.class);
-        return ((Leave) decision).considered().stream().map(Candidate::spared).toList();
+        return ((Leave) decision).considered().stream().map(Candidate::why).toList();
     }
 
     private static String outcome(Decision decision) {
