@@ -89,7 +89,7 @@ workflows: prerequisites .run/built ## Workflows of Argo's own controller on one
 	@tools/build workflow-controller
 	@tools/e2e workflows
 
-chaos: prerequisites .run/built ## Kill timekeeper and database at random while pods come and go and budgets move; six minutes
+chaos: prerequisites .run/built ## Kill timekeeper, database and what evicts at random while pods come, go and are evicted and budgets move; ten minutes
 	@tools/e2e chaos
 
 poison: prerequisites .run/built ## Two thousand objects that a reader may stumble over, and pods of others among them; half an hour

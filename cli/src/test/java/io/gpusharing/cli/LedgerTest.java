@@ -205,7 +205,7 @@ class LedgerTest {
                 """
                 [{"at":"2026-11-21T09:00:00Z","cause":"Reclaim","victim":{"uid":"u","namespace":"team-a","name":"train","budget":"team-a"},
                   "waiter":{"uid":"w","namespace":"team-b","name":"serve","budget":"team-b"},"node":"n1","because":"it was over its time",
-                  "reason":"r","cost":1,"considered":[],"result":"Evicted","helped":true,"outcome":"bound after 4 s"}]
+                  "reason":"r","cost":1,"considered":{"spared":{"in budget":2},"nearest":[]},"result":"Evicted","helped":true,"outcome":"bound after 4 s"}]
                 """,
                 "");
 

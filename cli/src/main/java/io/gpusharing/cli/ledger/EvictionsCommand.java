@@ -56,7 +56,7 @@ public final class EvictionsCommand implements Runnable {
     /**
      * As the ledger gives it.
      *
-     * @param considered every pod that was considered, and why it remained
+     * @param considered how many other pods were spared, by why, and the nearest of them
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Receipt(

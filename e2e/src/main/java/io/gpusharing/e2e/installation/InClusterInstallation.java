@@ -77,19 +77,26 @@ public final class InClusterInstallation implements InstalledServices {
 
     /** Waits until our scheduler is there, in the API server's version. */
     public void awaitScheduler() {
+        awaitScheduler(cluster);
+    }
+
+    private static void awaitScheduler(TestCluster cluster) {
         awaitRollout(cluster, "deployment/gpusharing-scheduler");
     }
 
     /**
-     * Turns our scheduler off, as a site may that runs another one: it goes, and the webhook gives
-     * it no pods any more. Its rights are left. Waits until no webhook of before is there.
+     * Turns our scheduler off, as a site may that runs another one: what evicts is left of it, and
+     * the webhook gives it no pods any more. Waits until no webhook of before is there.
      */
     public static void placeByTheClustersScheduler(TestCluster cluster) {
-        Installation.set(cluster, "scheduler.mode=None", "webhook.yaml");
+        String value = "scheduler.mode=None";
+        Installation.set(cluster, value, "webhook.yaml");
         cluster.kubectl()
                 .run("delete", "--ignore-not-found", "-f", "deployment/77-scheduler.yaml")
                 .orFail();
+        Installation.set(cluster, value, "scheduler.yaml");
         awaitWebhooks(cluster);
+        awaitScheduler(cluster);
     }
 
     /**
@@ -111,7 +118,7 @@ public final class InClusterInstallation implements InstalledServices {
             Installation.set(cluster, values, template + ".yaml");
         }
         awaitWebhooks(cluster);
-        awaitRollout(cluster, "deployment/gpusharing-scheduler");
+        awaitScheduler(cluster);
     }
 
     /** Those of before, too, answer as long as they end, and know nothing of a change. */

@@ -96,7 +96,7 @@ public final class Installation implements InstalledServices {
         Path folder = cluster.dir().resolve("deployment");
         Manifests.writeTo(folder, webhook);
         cluster.kubectl().run("create", "-f", folder.toString()).orFail();
-        awaitKinds(cluster, "gpubudgets", "gpugrants", "gpucorrections");
+        awaitKinds(cluster, "gpubudgets", "gpugrants", "gpucorrections", "gpuevictions");
     }
 
     /** Creates our kinds alone, without any program. */
@@ -107,7 +107,7 @@ public final class Installation implements InstalledServices {
                         "-f",
                         Repository.root().resolve("deployment/10-crds.yaml").toString())
                 .orFail();
-        awaitKinds(cluster, "gpunodes", "gpureservations");
+        awaitKinds(cluster, "gpunodes", "gpureservations", "gpuevictions");
     }
 
     /** Waits until the API server serves these kinds of ours. */
@@ -194,6 +194,25 @@ public final class Installation implements InstalledServices {
                 ports.get(0),
                 ports.get(1),
                 here);
+    }
+
+    /**
+     * Starts the scheduler as it is installed where it places no pods: it evicts. Whoever makes
+     * room by a {@link PlacingScheduler} has that already. It is ready within seconds.
+     */
+    public Service startEvictor() {
+        List<Integer> ports = Ports.free(2);
+        return Service.start(
+                cluster,
+                "scheduler",
+                "evictor",
+                "extender",
+                Manifests.deployment(cluster, "scheduler.mode=None", "scheduler.yaml")
+                        .getSpec()
+                        .getTemplate(),
+                ports.get(0),
+                ports.get(1),
+                Map.of());
     }
 
     public Service webhook() {

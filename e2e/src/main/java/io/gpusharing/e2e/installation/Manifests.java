@@ -4,7 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.gpusharing.e2e.cluster.Repository;
+import io.gpusharing.e2e.cluster.TestCluster;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -61,6 +64,20 @@ final class Manifests {
         } catch (IOException e) {
             throw new UncheckedIOException("helm cannot be run", e);
         }
+    }
+
+    /** The one Deployment of a template of the chart, with another value. */
+    static Deployment deployment(TestCluster cluster, String value, String template) {
+        var manifests =
+                new ByteArrayInputStream(
+                        rendered(value, template).getBytes(StandardCharsets.UTF_8));
+        return cluster.client().load(manifests).items().stream()
+                .filter(Deployment.class::isInstance)
+                .map(Deployment.class::cast)
+                .findFirst()
+                .orElseThrow(() ->
+                        new IllegalStateException(
+                                "%s has no Deployment with %s".formatted(template, value)));
     }
 
     private static List<JsonNode> documents(Path file) throws IOException {

@@ -13,12 +13,15 @@ import java.util.Map;
 
 /**
  * A second kube-scheduler beside the cluster's own, for pods that name {@code
- * gpusharing-scheduler}, and our extender, which it asks.
+ * gpusharing-scheduler}, and our extender, which it asks. The extender evicts as well, by a lease
+ * that does not depend on kube-scheduler's.
  */
 public final class PlacingScheduler {
 
     /** In the namespace {@code kube-system} here. */
     public static final String LEASE = "gpusharing-scheduler";
+
+    private static final String KUBE_SYSTEM = "kube-system";
 
     private final TestCluster cluster;
     private final String name;
@@ -29,7 +32,12 @@ public final class PlacingScheduler {
     private final Service extender;
     private Program scheduler;
 
-    private PlacingScheduler(TestCluster cluster, String name, boolean elected, Path kubeconfig) {
+    private PlacingScheduler(
+            TestCluster cluster,
+            String name,
+            boolean elected,
+            Path kubeconfig,
+            String evictingNamespace) {
         this.cluster = cluster;
         this.kubeconfig = kubeconfig;
         this.kubeScheduler = cluster.kubeScheduler();
@@ -43,12 +51,12 @@ public final class PlacingScheduler {
                         cluster,
                         "scheduler",
                         name + "-extender",
-                        environment(healthPort),
+                        environment(healthPort, evictingNamespace),
                         healthPort);
         this.scheduler = launchScheduler();
     }
 
-    private Map<String, String> environment(int healthPort) {
+    private Map<String, String> environment(int healthPort, String evictingNamespace) {
         var environment = new HashMap<String, String>();
         environment.put("KUBECONFIG", kubeconfig.toString());
         environment.put("SERVER_PORT", Integer.toString(port));
@@ -56,8 +64,11 @@ public final class PlacingScheduler {
         environment.put("MANAGEMENT_SERVER_PORT", Integer.toString(healthPort));
         // Nodes say whether they serve MPS, and few do.
         environment.put("GPUSHARING_SCHEDULER_MPSACROSS", "Budget");
+        // By which several are told apart in the lease of the one that evicts.
+        environment.put("POD_NAME", name);
+        environment.put("GPUSHARING_EVICTING_NAMESPACE", evictingNamespace);
         if (elected) {
-            environment.put("GPUSHARING_SCHEDULER_LEASE_NAMESPACE", "kube-system");
+            environment.put("GPUSHARING_SCHEDULER_LEASE_NAMESPACE", KUBE_SYSTEM);
             environment.put("GPUSHARING_SCHEDULER_LEASE_NAME", LEASE);
             environment.put("GPUSHARING_SCHEDULER_LEASE_HOST", name);
         }
@@ -66,7 +77,9 @@ public final class PlacingScheduler {
 
     /** Starts both, and waits until the extender has read the cluster. */
     public static PlacingScheduler on(TestCluster cluster) {
-        return ready(new PlacingScheduler(cluster, "scheduler", false, cluster.kubeconfig()));
+        return ready(
+                new PlacingScheduler(
+                        cluster, "scheduler", false, cluster.kubeconfig(), KUBE_SYSTEM));
     }
 
     /** With the rights of the service account that an installation has for it. */
@@ -74,14 +87,16 @@ public final class PlacingScheduler {
         Path kubeconfig =
                 ServiceAccountAccess.kubeconfig(
                         cluster, Installation.NAMESPACE, "gpusharing-scheduler");
-        return ready(new PlacingScheduler(cluster, "scheduler", false, kubeconfig));
+        return ready(
+                new PlacingScheduler(
+                        cluster, "scheduler", false, kubeconfig, Installation.NAMESPACE));
     }
 
     /**
      * One of several, of which the one works that has the Lease {@value #LEASE}, as in a cluster.
      */
     public static PlacingScheduler replica(TestCluster cluster, String name) {
-        return ready(new PlacingScheduler(cluster, name, true, cluster.kubeconfig()));
+        return ready(new PlacingScheduler(cluster, name, true, cluster.kubeconfig(), KUBE_SYSTEM));
     }
 
     private static PlacingScheduler ready(PlacingScheduler started) {
@@ -89,9 +104,14 @@ public final class PlacingScheduler {
         return started;
     }
 
+    /** Kills the extender, and with it what evicts, while kube-scheduler goes on. */
+    public void killExtender() {
+        extender.program().kill();
+    }
+
     /** Kills the extender and starts it anew, while kube-scheduler goes on. */
     public void restartExtender() {
-        extender.program().kill();
+        killExtender();
         extender.restart();
     }
 

@@ -18,8 +18,8 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 
 /**
- * One of our two services as a process beside the cluster: the jar of its module, the environment
- * that the chart gives its container, the rights of its service account.
+ * One of our services as a process beside the cluster: the jar of its module, the environment that
+ * the chart gives its container, the rights of its service account.
  */
 public final class Service {
 

@@ -30,10 +30,18 @@ public final class TimekeeperApi {
     private final TestCluster cluster;
     private final URI base;
     private final HttpClient http;
+    private final String namespace;
+    private final String account;
 
     TimekeeperApi(TestCluster cluster, URI base) {
+        this(cluster, base, "default", "default");
+    }
+
+    private TimekeeperApi(TestCluster cluster, URI base, String namespace, String account) {
         this.cluster = cluster;
         this.base = base;
+        this.namespace = namespace;
+        this.account = account;
         String ca =
                 requireNonNull(
                         cluster.client()
@@ -44,6 +52,11 @@ public final class TimekeeperApi {
                                 .getData()
                                 .get("ca.crt"));
         this.http = HttpClient.newBuilder().sslContext(trusting(ca)).build();
+    }
+
+    /** The same, asked by another service account. */
+    public TimekeeperApi as(String namespace, String account) {
+        return new TimekeeperApi(cluster, base, namespace, account);
     }
 
     /** What a person would type. */
@@ -106,7 +119,9 @@ public final class TimekeeperApi {
     }
 
     private String token() {
-        return cluster.kubectl().run("create", "token", "default").orFail();
+        return cluster.kubectl()
+                .run("create", "token", account, "--namespace=" + namespace)
+                .orFail();
     }
 
     private static SSLContext trusting(String pem) {

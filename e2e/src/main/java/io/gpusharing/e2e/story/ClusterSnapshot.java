@@ -85,7 +85,7 @@ record ClusterSnapshot(TestCluster cluster, Narrator narrator) {
         try (Stream<String> log = Files.lines(cluster.auditLog())) {
             return log.filter(line -> line.contains("\"subresource\":\"eviction\""))
                     .filter(line -> line.contains("\"code\":201"))
-                    // The timekeeper first asks whether it would be allowed.
+                    // The scheduler first asks whether it would be allowed.
                     .filter(line -> !line.contains("\"dryRun\":[\"All\"]"))
                     .count();
         } catch (IOException e) {

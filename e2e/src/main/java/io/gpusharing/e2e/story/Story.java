@@ -204,7 +204,7 @@ public final class Story {
         assertThat(snapshot.evictions()).as("the scheduler did that, not we").isZero();
 
         narrator.say(
-                "team-b asks for two more. Only trainer is in the way, and it has the same priority: it was admitted in budget. The timekeeper evicts it:");
+                "team-b asks for two more. Only trainer is in the way, and it has the same priority: it was admitted in budget. GPUSharing evicts it:");
         snapshot.succeeds("create", "-f", "e2e/story/big.yaml");
         snapshot.running("team-b", "big");
         patiently("trainer is gone").until(() -> snapshot.pod("team-a", "trainer") == null);

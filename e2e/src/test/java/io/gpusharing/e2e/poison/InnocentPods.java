@@ -77,7 +77,7 @@ final class InnocentPods {
         // It was admitted over budget, so the scheduler preempts it.
         isCharged(team, "urgent", 100);
         isGone(spenders, "late");
-        // Those were admitted in budget, so the timekeeper makes room.
+        // Those were admitted in budget, so reclaim makes room.
         isCharged(team, "large", 100);
         isCharged(team, "small", 60);
         isGone(spenders, "holder-1");

@@ -29,7 +29,8 @@ record Poison(String name, Author by, ObjectNode object, List<Change> then) {
                     "GpuGrant",
                     "GpuCorrection",
                     "GpuNode",
-                    "GpuReservation");
+                    "GpuReservation",
+                    "GpuEviction");
 
     /** Who may do what. */
     enum Author {

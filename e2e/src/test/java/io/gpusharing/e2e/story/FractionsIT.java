@@ -46,6 +46,7 @@ class FractionsIT {
     private static Api api;
     private static Api tenant;
     private static Ledger ledger;
+    private static InClusterInstallation services;
     private static GpuPods pods;
 
     @BeforeAll
@@ -53,6 +54,7 @@ class FractionsIT {
         cluster = nodes.cluster();
         api = nodes.api();
         ledger = nodes.ledger();
+        services = nodes.installation();
         nodes.withdrawOtherProvider();
         // First what the device plugin does by itself, wherever a pod was bound.
         InClusterInstallation.placeByTheClustersScheduler(cluster);
@@ -181,7 +183,18 @@ class FractionsIT {
                                 .singleElement()
                                 .asString()
                                 .startsWith("NotStarted: "));
-        assertThat(ledger.evictionsForNotStarting("giant")).containsExactly("Ended");
+        await("it has a receipt")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(services.api().get("/api/v1/evictions?namespace=" + TEAM))
+                                .anySatisfy(receipt -> {
+                                    assertThat(receipt.at("/victim/name").asText())
+                                            .isEqualTo("giant");
+                                    assertThat(receipt.path("cause").asText())
+                                            .isEqualTo("RefusedStart");
+                                    assertThat(receipt.path("result").asText())
+                                            .isEqualTo("Evicted");
+                                }));
     }
 
     @Test

@@ -206,11 +206,6 @@ public final class Ledger {
                 });
     }
 
-    /** What the API server answered to evictions of a pod that could not start. */
-    List<String> evictionsForNotStarting(String pod) {
-        return texts("select result from not_started_eviction where victim_name = '%s'", pod);
-    }
-
     /** Micro-GPU-seconds of all charges and corrections together. */
     long total() {
         return number("select coalesce(sum(amount), 0) from pod_charge");

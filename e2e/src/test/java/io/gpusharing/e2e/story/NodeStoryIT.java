@@ -66,7 +66,10 @@ class NodeStoryIT {
         }
     }
 
-    /** Nothing of the story needs our scheduler, which is given the API server's version first. */
+    /**
+     * The story needs what evicts, and no kube-scheduler of ours, which is given the API server's
+     * version first.
+     */
     @Test
     @Order(2)
     void meanwhileOurSchedulerIsThereToo() {

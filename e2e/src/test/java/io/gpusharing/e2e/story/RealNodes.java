@@ -41,6 +41,12 @@ final class RealNodes implements AutoCloseable {
                 "statefulset/gpusharing-timekeeper",
                 "GPUSHARING_RECLAIM_MAXGRACE=5s",
                 "GPUSHARING_RECLAIM_PATIENCE=2s");
+        kubectl(
+                "set",
+                "env",
+                "deployment/gpusharing-scheduler",
+                "--containers=extender",
+                "GPUSHARING_EVICTING_MAXGRACE=5s");
         // Its pod of before would not be replaced until it is ready.
         kubectl("delete", "pod", "gpusharing-timekeeper-0", "--ignore-not-found", "--wait=false");
         installation.awaitAdmission();

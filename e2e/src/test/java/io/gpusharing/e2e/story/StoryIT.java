@@ -37,6 +37,7 @@ class StoryIT {
         properties.put("GPUSHARING_BUDGETS_ANNOTATEPODS", "true");
         installation = Installation.on(cluster, properties);
         Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
+        installation.startEvictor();
         story = new Story(cluster, installation, Narrator.silent());
         snapshot = new ClusterSnapshot(cluster, Narrator.silent());
         ledger = Ledger.of(cluster, installation);
