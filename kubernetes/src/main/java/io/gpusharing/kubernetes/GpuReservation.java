@@ -81,7 +81,7 @@ public class GpuReservation extends CustomResource<GpuReservation.Spec, Void> {
     public enum Maker {
         /** kube-scheduler, by ending pods of lower priority. */
         Preemption,
-        /** The timekeeper, by ending pods of budgets that are used up. */
+        /** Our scheduler, by ending pods of budgets that are used up. */
         Reclaim
     }
 

@@ -55,12 +55,13 @@ public final class StreamedList<T extends HasMetadata> {
 
     private StreamedList(
             KubernetesClient client,
+            ApiServerSerialization serialization,
             Class<T> kind,
             Map<String, String> query,
             String accept,
             Duration patience) {
         this.client = client;
-        this.serialization = (ApiServerSerialization) client.getKubernetesSerialization();
+        this.serialization = serialization;
         this.kind = kind;
         this.query = query;
         this.accept = accept;
@@ -76,6 +77,7 @@ public final class StreamedList<T extends HasMetadata> {
             KubernetesClient client, Class<T> kind) {
         return new StreamedList<>(
                 client,
+                (ApiServerSerialization) client.getKubernetesSerialization(),
                 kind,
                 Map.of(),
                 WHOLE,
@@ -103,12 +105,17 @@ public final class StreamedList<T extends HasMetadata> {
     private StreamedList<T> with(String parameter, String value) {
         var more = new LinkedHashMap<>(query);
         more.put(parameter, value);
-        return new StreamedList<>(client, kind, more, accept, patience);
+        return new StreamedList<>(client, serialization, kind, more, accept, patience);
+    }
+
+    /** The same, each object read by this instead of as the client reads others. */
+    public StreamedList<T> readBy(ApiServerSerialization other) {
+        return new StreamedList<>(client, other, kind, query, accept, patience);
     }
 
     /** The same without anything of an object but its metadata. */
     public StreamedList<T> metadataOnly() {
-        return new StreamedList<>(client, kind, query, METADATA, patience);
+        return new StreamedList<>(client, serialization, kind, query, METADATA, patience);
     }
 
     /**
@@ -117,7 +124,7 @@ public final class StreamedList<T extends HasMetadata> {
      * @param patience for how long the API server may say nothing
      */
     public StreamedList<T> within(Duration patience) {
-        return new StreamedList<>(client, kind, query, accept, patience);
+        return new StreamedList<>(client, serialization, kind, query, accept, patience);
     }
 
     /**

@@ -26,6 +26,7 @@ class WallsTest {
                             "io.fabric8.kubernetes..",
                             "io.micrometer.core.instrument",
                             "com.github.benmanes.caffeine..",
+                            "jakarta.servlet..",
                             "org.apache.catalina..",
                             "org.apache.coyote..",
                             "org.apache.tomcat..",

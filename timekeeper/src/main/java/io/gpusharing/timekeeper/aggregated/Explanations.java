@@ -2,11 +2,11 @@ package io.gpusharing.timekeeper.aggregated;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonRawValue;
-import io.gpusharing.timekeeper.reclaim.explain.Explanation;
 import io.gpusharing.timekeeper.statement.NewPods;
 import io.gpusharing.timekeeper.statement.PlacementAnswers;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.web.Caller;
+import io.gpusharing.wire.Explanation;
 import io.swagger.v3.oas.annotations.Hidden;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;

@@ -5,10 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.web.Caller;
 import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.FrontProxy;
+import io.gpusharing.web.LeaderTask;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.cert.X509Certificate;
 import java.time.Clock;

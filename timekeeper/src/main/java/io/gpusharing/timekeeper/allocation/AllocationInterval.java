@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.allocation;
 
-import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodFacts.Lifecycle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

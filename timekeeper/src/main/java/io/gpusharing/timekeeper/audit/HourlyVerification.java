@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;

@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.audit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.Unwatched;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import java.time.Duration;
 import java.time.Instant;

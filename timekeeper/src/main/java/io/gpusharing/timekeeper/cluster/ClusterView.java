@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.cluster;
 
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
-import static io.gpusharing.timekeeper.allocation.PodReader.POD_SCHEDULED_FIELD;
+import static io.gpusharing.kubernetes.PodReader.POD_SCHEDULED_FIELD;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.fabric8.kubernetes.api.model.Container;
@@ -13,8 +13,8 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.kubernetes.ApiServerJson;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

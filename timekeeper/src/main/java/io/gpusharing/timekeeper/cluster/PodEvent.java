@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.cluster;
 
-import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.kubernetes.PodFacts;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;

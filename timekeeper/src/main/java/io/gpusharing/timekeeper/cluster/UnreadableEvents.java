@@ -13,7 +13,7 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -12,7 +12,7 @@ import io.gpusharing.timekeeper.cluster.PodObserver;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
 import io.gpusharing.timekeeper.injection.InjectionSwitch.Written;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.net.HttpURLConnection;

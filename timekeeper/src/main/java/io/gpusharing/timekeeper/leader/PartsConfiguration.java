@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.leader;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.DefectEvents;
+import io.gpusharing.web.Part;
 import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;

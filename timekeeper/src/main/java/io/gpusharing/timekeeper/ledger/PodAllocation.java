@@ -2,10 +2,10 @@ package io.gpusharing.timekeeper.ledger;
 
 import io.gpusharing.budget.RateRule;
 import io.gpusharing.budget.ShareRule;
+import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.allocation.Weight;
 import java.time.Instant;
 import java.util.UUID;

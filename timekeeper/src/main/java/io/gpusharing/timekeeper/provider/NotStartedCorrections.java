@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.provider;
 
-import static io.gpusharing.timekeeper.allocation.PodReader.storable;
+import static io.gpusharing.kubernetes.PodReader.storable;
 
 import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.timekeeper.ledger.PodAllocation;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.provider;
 
 import io.gpusharing.kubernetes.RefusedStart;
-import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
+import io.gpusharing.web.LeaderTask;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;

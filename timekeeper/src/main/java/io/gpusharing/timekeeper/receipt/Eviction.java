@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.receipt;
 
-import static io.gpusharing.timekeeper.allocation.PodReader.storable;
+import static io.gpusharing.kubernetes.PodReader.storable;
 
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Candidate;

@@ -1,8 +1,8 @@
 package io.gpusharing.timekeeper.statement;
 
-import io.gpusharing.timekeeper.reclaim.explain.Explanation;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.web.Caller;
+import io.gpusharing.wire.Explanation;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.Schema;

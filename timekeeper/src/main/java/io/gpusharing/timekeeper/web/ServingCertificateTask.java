@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.web;
 
-import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.web.CertificateAuthority;
+import io.gpusharing.web.LeaderTask;
 import io.gpusharing.web.ServingCertificate;
 import java.time.Clock;
 import java.time.Instant;

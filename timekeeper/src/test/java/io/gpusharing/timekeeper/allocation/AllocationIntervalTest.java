@@ -2,7 +2,8 @@ package io.gpusharing.timekeeper.allocation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodFacts.Lifecycle;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

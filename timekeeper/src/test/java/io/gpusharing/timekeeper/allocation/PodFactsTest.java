@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.allocation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.ShareRule;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.util.List;
 import java.util.Set;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.testing.SteppingClock;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;

@@ -3,9 +3,9 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

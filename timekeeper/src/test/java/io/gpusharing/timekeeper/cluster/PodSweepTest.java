@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -5,11 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
 import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
 import io.gpusharing.timekeeper.cluster.PodEvent.Listed;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.testing.AccountingTable;
 import io.gpusharing.testing.AccountingTable.Charged;
 import io.gpusharing.testing.PodGenerator;
@@ -11,8 +13,6 @@ import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.testing.RecordedLife;
 import io.gpusharing.testing.RecordedLife.Version;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

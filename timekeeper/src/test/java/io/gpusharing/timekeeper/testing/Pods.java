@@ -1,15 +1,15 @@
 package io.gpusharing.timekeeper.testing;
 
+import io.gpusharing.kubernetes.Claimed;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodFacts.Lifecycle;
+import io.gpusharing.kubernetes.PodFacts.Placement;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.VcudaGrammar;
-import io.gpusharing.timekeeper.allocation.Claimed;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;
-import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,7 @@ package io.gpusharing.timekeeper.budget.notify;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

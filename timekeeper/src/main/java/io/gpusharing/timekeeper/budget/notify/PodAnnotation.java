@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.budget.notify;
 
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import java.time.DateTimeException;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import io.gpusharing.kubernetes.LedgerLease;
 import io.gpusharing.kubernetes.LedgerLease.Word;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;

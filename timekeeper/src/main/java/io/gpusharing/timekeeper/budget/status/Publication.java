@@ -12,7 +12,7 @@ import io.gpusharing.timekeeper.budget.BudgetProperties;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;

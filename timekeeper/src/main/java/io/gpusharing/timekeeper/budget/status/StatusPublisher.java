@@ -13,7 +13,7 @@ import io.gpusharing.timekeeper.budget.DueBudgets;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

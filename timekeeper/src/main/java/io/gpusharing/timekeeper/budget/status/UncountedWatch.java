@@ -6,7 +6,7 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.budget.status.Uncounted.Offer;
 import io.gpusharing.timekeeper.cluster.OfferedGpus;
 import io.gpusharing.timekeeper.cluster.RequestProperties;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
-import static io.gpusharing.timekeeper.leader.LeaderTask.sooner;
+import static io.gpusharing.web.LeaderTask.sooner;
 
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.LedgerListener;

@@ -1,12 +1,12 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import io.gpusharing.kubernetes.Claimed.ClaimAllocation;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
-import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;
-import io.gpusharing.timekeeper.allocation.PodFacts;
-import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders;

@@ -2,10 +2,10 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.gpusharing.kubernetes.Claimed.ClaimAllocation;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
-import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import java.time.Instant;

@@ -1,9 +1,9 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
-import static io.gpusharing.timekeeper.leader.LeaderTask.sooner;
+import static io.gpusharing.web.LeaderTask.sooner;
 
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Ended;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.cluster.PodEvent.Listed;
 import io.gpusharing.timekeeper.cluster.PodEvent.Resync;

@@ -1,7 +1,7 @@
 package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.timekeeper.database.ClusterDatabase;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;

@@ -2,8 +2,8 @@ package io.gpusharing.timekeeper.ledger.store;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.database.Timestamps;
-import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
+import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.ledger.store;
 
-import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
+import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.ledger.Holders.Holder;

@@ -3,7 +3,7 @@ package io.gpusharing.timekeeper.ledger.store;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.ClusterStatement;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

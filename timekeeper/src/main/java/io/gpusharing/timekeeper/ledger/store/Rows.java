@@ -1,9 +1,9 @@
 package io.gpusharing.timekeeper.ledger.store;
 
+import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.Part;
-import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;

@@ -1,9 +1,9 @@
 package io.gpusharing.timekeeper.usage.intake;
 
 import io.gpusharing.kubernetes.Leadership;
-import io.gpusharing.timekeeper.leader.LeaderTask;
 import io.gpusharing.timekeeper.usage.RunningProcesses;
 import io.gpusharing.timekeeper.usage.UsageProperties;
+import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,12 +2,12 @@ package io.gpusharing.timekeeper.usage.reporter;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.timekeeper.allocation.PodFacts;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import java.time.Instant;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.Names;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.PeriodRule.Unit;
-import io.gpusharing.timekeeper.allocation.PodFacts;
+import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.budget.account.Budget;

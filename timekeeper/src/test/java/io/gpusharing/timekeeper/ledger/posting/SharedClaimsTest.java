@@ -4,10 +4,10 @@ import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.kubernetes.Claimed;
+import io.gpusharing.kubernetes.Claimed.ClaimAllocation;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.GpuShare;
-import io.gpusharing.timekeeper.allocation.Claimed;
-import io.gpusharing.timekeeper.allocation.Claimed.ClaimAllocation;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Duration;
 import java.time.Instant;

@@ -13,10 +13,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Accepted;
 import io.gpusharing.timekeeper.usage.intake.Outcome.Refusal;

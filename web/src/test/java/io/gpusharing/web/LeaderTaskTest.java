@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.leader;
+package io.gpusharing.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.kubernetes;
 
 import io.gpusharing.budget.ShareRule;
 import io.gpusharing.request.BoundShare;

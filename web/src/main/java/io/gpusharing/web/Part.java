@@ -1,8 +1,8 @@
-package io.gpusharing.timekeeper.leader;
+package io.gpusharing.web;
 
 import io.gpusharing.kubernetes.Rounds;
 
-/** A part of the timekeeper that does its work in rounds. */
+/** A part of a service that does its work in rounds. */
 public interface Part {
 
     /** How they go. */

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.leader;
+package io.gpusharing.web;
 
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.LeaseSettings;

@@ -1,6 +1,5 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.kubernetes;
 
-import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.api.model.ContainerState;
 import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
@@ -12,13 +11,11 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
-import io.gpusharing.kubernetes.PodPhase;
-import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.kubernetes.PodFacts.Lifecycle;
+import io.gpusharing.kubernetes.PodFacts.Owner;
+import io.gpusharing.kubernetes.PodFacts.Placement;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.timekeeper.allocation.PodFacts.Lifecycle;
-import io.gpusharing.timekeeper.allocation.PodFacts.Owner;
-import io.gpusharing.timekeeper.allocation.PodFacts.Placement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -29,6 +26,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -60,33 +58,41 @@ public final class PodReader {
     private final Function<Pod, Claimed> claims;
 
     /** Thousands of pods ask for the same in the same namespaces. */
-    private final Interner<PodRequest> requests = Interner.newWeakInterner();
+    private final UnaryOperator<PodRequest> requests;
 
-    private final Interner<String> names = Interner.newWeakInterner();
+    private final UnaryOperator<String> names;
 
     /**
      * @param gpuResource which extended resources are GPUs
      */
     public PodReader(Predicate<String> gpuResource) {
-        this(gpuResource, pod -> Claimed.NONE);
+        this(gpuResource, pod -> Claimed.NONE, UnaryOperator.identity(), UnaryOperator.identity());
     }
 
     /**
      * @param gpuResource which extended resources are GPUs
      * @param claims what a pod holds by resource claims
+     * @param requests answers an equal request that is in memory already, where one is
+     * @param names the same of names of namespaces, nodes and kinds
      */
-    public PodReader(Predicate<String> gpuResource, Function<Pod, Claimed> claims) {
+    public PodReader(
+            Predicate<String> gpuResource,
+            Function<Pod, Claimed> claims,
+            UnaryOperator<PodRequest> requests,
+            UnaryOperator<String> names) {
         this.gpuResource = gpuResource;
         this.claims = claims;
+        this.requests = requests;
+        this.names = names;
     }
 
     /** The facts of a pod as the API server stores it. */
     public PodFacts read(Pod pod) {
         ObjectMeta meta = pod.getMetadata();
-        PodRequest request = requests.intern(ResourceReader.request(pod.getSpec(), gpuResource));
+        PodRequest request = requests.apply(ResourceReader.request(pod.getSpec(), gpuResource));
         return new PodFacts(
                 UUID.fromString(meta.getUid()),
-                names.intern(meta.getNamespace()),
+                names.apply(meta.getNamespace()),
                 meta.getName(),
                 owner(meta),
                 request,
@@ -102,7 +108,7 @@ public final class PodReader {
                 .findFirst()
                 .map(it ->
                         new Owner(
-                                names.intern(inShort(it.getKind())),
+                                names.apply(inShort(it.getKind())),
                                 inShort(it.getName()),
                                 inShort(it.getUid())))
                 .orElse(null);
@@ -139,7 +145,7 @@ public final class PodReader {
         PodSpec spec = pod.getSpec();
         String nominated = pod.getStatus() == null ? null : pod.getStatus().getNominatedNodeName();
         return new Placement(
-                spec.getNodeName() == null ? null : names.intern(spec.getNodeName()),
+                spec.getNodeName() == null ? null : names.apply(spec.getNodeName()),
                 nominated == null ? null : inShort(nominated),
                 spec.getPriority() == null ? 0 : spec.getPriority(),
                 !spec.getSchedulingGates().isEmpty(),

@@ -1,11 +1,10 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.gpusharing.Names;
-import io.gpusharing.timekeeper.cluster.LeanObjects;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +24,7 @@ class PodReaderTest {
                 """
                         .formatted(limit, status);
         return new PodReader(name -> name.startsWith("nvidia.com/"))
-                .read(LeanObjects.serialization().unmarshal(pod, Pod.class));
+                .read(ApiServerJson.serialization().unmarshal(pod, Pod.class));
     }
 
     @ParameterizedTest

@@ -1,4 +1,4 @@
-package io.gpusharing.timekeeper.leader;
+package io.gpusharing.web;
 
 import io.gpusharing.kubernetes.LeaderElector;
 import io.gpusharing.kubernetes.Rounds;
@@ -7,12 +7,12 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Takes part in the election before all work that needs a leader starts, and until it has ended.
  */
-final class LeaderElection implements SmartLifecycle, Part, AutoCloseable {
+public final class LeaderElection implements SmartLifecycle, Part, AutoCloseable {
 
     private final LeaderElector elector;
     private volatile boolean running;
 
-    LeaderElection(LeaderElector elector) {
+    public LeaderElection(LeaderElector elector) {
         this.elector = elector;
     }
 
