@@ -5,8 +5,11 @@ import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,18 @@ public record PublishedBudget(
     /** Of several that name a namespace, the first in this order pays for it. */
     public static final Comparator<PublishedBudget> OLDER_FIRST =
             Comparator.comparing(PublishedBudget::created).thenComparing(PublishedBudget::name);
+
+    /** Returns the name of the budget that pays for each namespace that one of these names. */
+    public static Map<String, String> owners(Stream<PublishedBudget> budgets) {
+        var owners = new HashMap<String, String>();
+        budgets.sorted(OLDER_FIRST)
+                .forEach(budget ->
+                        budget.spec()
+                                .namespaces()
+                                .forEach(
+                                        namespace -> owners.putIfAbsent(namespace, budget.name())));
+        return owners;
+    }
 
     /**
      * The standing at an instant.

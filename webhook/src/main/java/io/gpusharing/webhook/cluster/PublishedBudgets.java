@@ -8,7 +8,6 @@ import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.budget.Standing.Unlimited;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -69,16 +68,7 @@ public final class PublishedBudgets {
     }
 
     private Map<String, String> assigned() {
-        var assigned = new HashMap<String, String>();
-        byName.values().stream()
-                .map(Known::budget)
-                .sorted(PublishedBudget.OLDER_FIRST)
-                .forEach(budget ->
-                        budget.spec()
-                                .namespaces()
-                                .forEach(namespace ->
-                                        assigned.putIfAbsent(namespace, budget.name())));
-        return assigned;
+        return PublishedBudget.owners(byName.values().stream().map(Known::budget));
     }
 
     /** A budget is new or has changed. A status changes often, and costs no more than itself. */

@@ -1,0 +1,60 @@
+package io.gpusharing.scheduler.budgets;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.GpuBudget;
+import io.gpusharing.kubernetes.GpuGrant;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import java.time.Clock;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Puts together who follows budgets and grants, and who says what of them may be acted on. */
+@Configuration(proxyBeanMethods = false)
+class BudgetsConfiguration {
+
+    @Bean
+    Budgets budgets(Clock clock) {
+        return new Budgets(clock);
+    }
+
+    @Bean
+    KnownGrants knownGrants() {
+        return new KnownGrants();
+    }
+
+    /** The watch starts and ends it. */
+    @Bean(destroyMethod = "")
+    ObjectInformer<GpuBudget> budgetInformer(
+            KubernetesClient client, UnreadableObjects unreadable) {
+        return new ObjectInformer<>("gpubudgets", client.resources(GpuBudget.class), unreadable);
+    }
+
+    /** The watch starts and ends it. */
+    @Bean(destroyMethod = "")
+    ObjectInformer<GpuGrant> grantInformer(KubernetesClient client, UnreadableObjects unreadable) {
+        return new ObjectInformer<>("gpugrants", client.resources(GpuGrant.class), unreadable);
+    }
+
+    @Bean
+    BudgetWatch budgetWatch(
+            ObjectInformer<GpuBudget> budgetInformer,
+            ObjectInformer<GpuGrant> grantInformer,
+            Budgets budgets,
+            KnownGrants grants,
+            Clock clock) {
+        return new BudgetWatch(budgetInformer, grantInformer, budgets, grants, clock);
+    }
+
+    @Bean
+    FreshBudgets freshBudgets(
+            KubernetesClient client,
+            @Value("${gpusharing.namespace}") String namespace,
+            Budgets budgets,
+            KnownGrants grants,
+            BudgetWatch watch,
+            UnreadableObjects unreadable) {
+        return new FreshBudgets(client, namespace, budgets, grants, watch::whyOld, unreadable);
+    }
+}
