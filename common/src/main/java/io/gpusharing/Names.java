@@ -47,6 +47,12 @@ public final class Names {
     /** Set to {@code true} by an administrator on a pod or namespace: reclaim leaves it alone. */
     public static final String DO_NOT_RECLAIM_ANNOTATION = PREFIX + "do-not-reclaim";
 
+    /**
+     * Set to {@code true} by an administrator on a budget: reclaim leaves its pods alone; on our
+     * own namespace: reclaim leaves everybody alone.
+     */
+    public static final String RECLAIM_PAUSED_ANNOTATION = PREFIX + "reclaim-paused";
+
     /** On pods: when their budget is used up, or was; RFC 3339 in UTC, in whole seconds. */
     public static final String EXHAUSTED_AT_ANNOTATION = PREFIX + "budget-exhausted-at";
 

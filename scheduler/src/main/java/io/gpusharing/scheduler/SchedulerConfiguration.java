@@ -7,7 +7,10 @@ import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.DefectEvents;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.request.grammar.CustomResource;
+import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.MetagpuGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.cluster.GpuPodReader;
 import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
@@ -65,6 +68,17 @@ class SchedulerConfiguration {
     @Bean
     ProviderAsk providerAsk(SchedulerProperties properties) {
         return new ProviderAsk(MetagpuGrammar.units(properties.metagpuUnits()));
+    }
+
+    @Bean
+    RequestGrammars requestGrammars(RequestProperties requests, SchedulerProperties properties) {
+        return RequestGrammars.of(
+                requests.grammars(),
+                new GrammarSettings(
+                        requests.customResources().entrySet().stream()
+                                .map(it -> CustomResource.of(it.getKey(), it.getValue()))
+                                .toList(),
+                        properties.metagpuUnits()));
     }
 
     @Bean

@@ -50,6 +50,7 @@ class SchedulerApplicationTest {
                 new SpringApplicationBuilder(SchedulerApplication.class)
                         .run(
                                 "--server.port=0",
+                                "--gpusharing.scheduler.explanations.port=0",
                                 "--management.server.port=0",
                                 "--management.server.address=127.0.0.1");
     }

@@ -2,6 +2,7 @@ package io.gpusharing.scheduler;
 
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -13,6 +14,8 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.fabric8.kubernetes.client.CustomResource;
+import java.time.Instant;
 import java.util.List;
 
 /** The walls of the scheduler. */
@@ -39,6 +42,29 @@ class WallsTest {
                                     "org.springframework..",
                                     "java.net..",
                                     "java.nio.file.."));
+
+    @ArchTest
+    static final ArchRule planningIsPure =
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(
+                            "io.gpusharing.scheduler.picture",
+                            "io.gpusharing.scheduler.reclaiming.plan")
+                    .should()
+                    .dependOnClassesThat(
+                            resideInAnyPackage(
+                                            "org.springframework..",
+                                            "io.fabric8.kubernetes.client..")
+                                    // The type of an object, without a client.
+                                    .and(DescribedPredicate.not(type(CustomResource.class))));
+
+    @ArchTest
+    static final ArchRule onlyTheInjectedClockIsRead =
+            noClasses()
+                    .should()
+                    .callMethod(Instant.class, "now")
+                    .orShould()
+                    .callMethod(System.class, "currentTimeMillis");
 
     @ArchTest static final ArchRule oneClassEvicts = callIn("evict", "EvictionApi");
 

@@ -7,8 +7,9 @@
  *   <li>{@code ledger}: what is written of it, charges and corrections
  *   <li>{@code budget}: who pays, how each budget stands, its status and what people are notified
  *       of
- *   <li>{@code reclaim}: evictions for pods in budget
  *   <li>{@code usage}: what pods really did with their share, as node agents report it
+ *   <li>{@code receipt}: what {@code GpuEviction} objects say of who ended whom, kept for ever
+ *   <li>{@code explanation}: what the scheduler says of room, for who asks us
  *   <li>{@code statement}: what people ask about the past
  *   <li>{@code audit}: whether the ledger is right
  *   <li>{@code injection}: whether the webhook may inject the metering sidecar

@@ -57,8 +57,8 @@ class WallsTest {
                     .definedBy(ROOT + "budget..")
                     .layer("receipt")
                     .definedBy(ROOT + "receipt..")
-                    .layer("reclaim")
-                    .definedBy(ROOT + "reclaim..")
+                    .layer("explanation")
+                    .definedBy(ROOT + "explanation..")
                     .layer("statement")
                     .definedBy(ROOT + "statement..")
                     .layer("usage")
@@ -78,26 +78,24 @@ class WallsTest {
                     .whereLayer("leader")
                     .mayNotAccessAnyLayer()
                     .whereLayer("web")
-                    .mayOnlyAccessLayers("leader")
+                    .mayNotAccessAnyLayer()
                     .whereLayer("cluster")
-                    .mayOnlyAccessLayers("allocation", "leader")
+                    .mayOnlyAccessLayers("allocation")
                     .whereLayer("ledger")
-                    .mayOnlyAccessLayers("allocation", "cluster", "leader", "web", "database")
+                    .mayOnlyAccessLayers("allocation", "cluster", "web", "database")
                     .whereLayer("budget")
-                    .mayOnlyAccessLayers(
-                            "allocation", "ledger", "cluster", "leader", "web", "database")
+                    .mayOnlyAccessLayers("allocation", "ledger", "cluster", "web", "database")
                     .whereLayer("receipt")
-                    .mayOnlyAccessLayers("allocation", "budget", "cluster", "leader")
-                    .whereLayer("reclaim")
-                    .mayOnlyAccessLayers(
-                            "allocation", "budget", "receipt", "cluster", "leader", "database")
+                    .mayOnlyAccessLayers("allocation", "budget", "cluster")
+                    .whereLayer("explanation")
+                    .mayNotAccessAnyLayer()
                     .whereLayer("statement")
                     .mayOnlyAccessLayers(
                             "allocation",
                             "ledger",
                             "budget",
                             "receipt",
-                            "reclaim",
+                            "explanation",
                             "cluster",
                             "web",
                             "database")
@@ -108,18 +106,11 @@ class WallsTest {
                             "budget",
                             "statement",
                             "cluster",
-                            "leader",
                             "web",
                             "database")
                     .whereLayer("audit")
                     .mayOnlyAccessLayers(
-                            "allocation",
-                            "ledger",
-                            "budget",
-                            "cluster",
-                            "leader",
-                            "web",
-                            "database")
+                            "allocation", "ledger", "budget", "cluster", "web", "database")
                     .whereLayer("provider")
                     .mayOnlyAccessLayers(
                             "allocation",
@@ -127,21 +118,12 @@ class WallsTest {
                             "budget",
                             "receipt",
                             "cluster",
-                            "leader",
                             "database",
                             "usage")
                     .whereLayer("injection")
-                    .mayOnlyAccessLayers("cluster", "leader")
+                    .mayOnlyAccessLayers("cluster")
                     .whereLayer("aggregated")
-                    .mayOnlyAccessLayers(
-                            "audit",
-                            "budget",
-                            "leader",
-                            "ledger",
-                            "reclaim",
-                            "statement",
-                            "usage",
-                            "web");
+                    .mayOnlyAccessLayers("audit", "budget", "ledger", "statement", "usage", "web");
 
     @ArchTest
     static final ArchRule packagesHaveNoCyclicDependencies =
@@ -151,12 +133,7 @@ class WallsTest {
     static final ArchRule arithmeticIsPure =
             noClasses()
                     .that()
-                    .resideInAnyPackage(
-                            ROOT + "allocation",
-                            ROOT + "budget.account",
-                            ROOT + "reclaim.explain",
-                            ROOT + "reclaim.plan",
-                            ROOT + "reclaim.snapshot")
+                    .resideInAnyPackage(ROOT + "allocation", ROOT + "budget.account")
                     .should()
                     .dependOnClassesThat(
                             resideInAnyPackage(

@@ -1,4 +1,4 @@
-/** What one program writes on objects of the cluster and another one reads: records alone. */
+/** What one program writes or asks and another one reads or answers: records alone. */
 @NullMarked
 package io.gpusharing.wire;
 

@@ -59,8 +59,12 @@ public final class ClusterScheduler {
                                 .getTemplate(),
                         port,
                         ports.getLast(),
-                        // For who looks without the Service's name.
-                        Map.of("GPUSHARING_SCHEDULER_ACCESS_SUBJECTALTERNATIVENAMES", "127.0.0.1"));
+                        // For who looks without the Service's name, and beside others.
+                        Map.of(
+                                "GPUSHARING_SCHEDULER_ACCESS_SUBJECTALTERNATIVENAMES",
+                                "127.0.0.1",
+                                "GPUSHARING_SCHEDULER_EXPLANATIONS_PORT",
+                                "0"));
         extender.awaitReady();
         write(
                 "extender-ca.crt",

@@ -7,6 +7,7 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ public final class Installation implements InstalledServices {
     private final Database database;
     private final URI timekeeperUrl;
     private final Map<String, String> environment;
+    private final Map<String, String> properties;
 
     private Installation(
             TestCluster cluster,
@@ -37,20 +39,22 @@ public final class Installation implements InstalledServices {
             Service timekeeper,
             Database database,
             URI timekeeperUrl,
-            Map<String, String> environment) {
+            Map<String, String> environment,
+            Map<String, String> properties) {
         this.cluster = cluster;
         this.webhook = webhook;
         this.timekeeper = timekeeper;
         this.database = database;
         this.timekeeperUrl = timekeeperUrl;
         this.environment = Map.copyOf(environment);
+        this.properties = Map.copyOf(properties);
     }
 
     /**
      * Creates all of {@code deployment/}, starts both services and waits until a GPU pod would be
      * admitted.
      *
-     * @param properties more environment for both services, over what the chart says: shorter
+     * @param properties more environment for all services, over what the chart says: shorter
      *     periods for instance
      */
     public static Installation on(TestCluster cluster, Map<String, String> properties) {
@@ -65,6 +69,7 @@ public final class Installation implements InstalledServices {
         var here = new LinkedHashMap<String, String>();
         here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
         here.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
+        here.put("GPUSHARING_EXPLANATION_URL", ExplanationsPort.url(cluster).toString());
         here.putAll(database.environment());
         here.putAll(properties);
         var webhook =
@@ -86,7 +91,8 @@ public final class Installation implements InstalledServices {
         webhook.awaitReady();
         timekeeper.awaitReady();
         var installation =
-                new Installation(cluster, webhook, timekeeper, database, timekeeperUrl, here);
+                new Installation(
+                        cluster, webhook, timekeeper, database, timekeeperUrl, here, properties);
         installation.awaitAdmission();
         return installation;
     }
@@ -197,8 +203,9 @@ public final class Installation implements InstalledServices {
     }
 
     /**
-     * Starts the scheduler as it is installed where it places no pods: it evicts. Whoever makes
-     * room by a {@link PlacingScheduler} has that already. It is ready within seconds.
+     * Starts the scheduler as it is installed where it places no pods: it reclaims and evicts.
+     * Whoever makes room by a {@link PlacingScheduler} has that already. It is ready within
+     * seconds.
      */
     public Service startEvictor() {
         List<Integer> ports = Ports.free(2);
@@ -212,7 +219,14 @@ public final class Installation implements InstalledServices {
                         .getTemplate(),
                 ports.get(0),
                 ports.get(1),
-                Map.of());
+                withoutExplanations(properties));
+    }
+
+    /** Others explain on this machine. */
+    private static Map<String, String> withoutExplanations(Map<String, String> properties) {
+        var all = new HashMap<>(properties);
+        all.put("GPUSHARING_SCHEDULER_EXPLANATIONS_PORT", "0");
+        return all;
     }
 
     public Service webhook() {

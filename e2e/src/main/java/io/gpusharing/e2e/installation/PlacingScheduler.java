@@ -13,8 +13,8 @@ import java.util.Map;
 
 /**
  * A second kube-scheduler beside the cluster's own, for pods that name {@code
- * gpusharing-scheduler}, and our extender, which it asks. The extender evicts as well, by a lease
- * that does not depend on kube-scheduler's.
+ * gpusharing-scheduler}, and our extender, which it asks. The extender reclaims and evicts as well,
+ * by a lease that does not depend on kube-scheduler's.
  */
 public final class PlacingScheduler {
 
@@ -22,6 +22,9 @@ public final class PlacingScheduler {
     public static final String LEASE = "gpusharing-scheduler";
 
     private static final String KUBE_SYSTEM = "kube-system";
+
+    /** No timekeeper asks it; several are on this machine. */
+    private static final int ANY_PORT = 0;
 
     private final TestCluster cluster;
     private final String name;
@@ -37,7 +40,8 @@ public final class PlacingScheduler {
             String name,
             boolean elected,
             Path kubeconfig,
-            String evictingNamespace) {
+            String evictingNamespace,
+            int explanationsPort) {
         this.cluster = cluster;
         this.kubeconfig = kubeconfig;
         this.kubeScheduler = cluster.kubeScheduler();
@@ -51,19 +55,28 @@ public final class PlacingScheduler {
                         cluster,
                         "scheduler",
                         name + "-extender",
-                        environment(healthPort, evictingNamespace),
+                        environment(healthPort, evictingNamespace, explanationsPort),
                         healthPort);
         this.scheduler = launchScheduler();
     }
 
-    private Map<String, String> environment(int healthPort, String evictingNamespace) {
+    private Map<String, String> environment(
+            int healthPort, String evictingNamespace, int explanationsPort) {
         var environment = new HashMap<String, String>();
         environment.put("KUBECONFIG", kubeconfig.toString());
         environment.put("SERVER_PORT", Integer.toString(port));
         environment.put("MANAGEMENT_SERVER_ADDRESS", "127.0.0.1");
         environment.put("MANAGEMENT_SERVER_PORT", Integer.toString(healthPort));
+        environment.put(
+                "GPUSHARING_SCHEDULER_EXPLANATIONS_PORT", Integer.toString(explanationsPort));
+        environment.put("GPUSHARING_SCHEDULER_ACCESS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
         // Nodes say whether they serve MPS, and few do.
         environment.put("GPUSHARING_SCHEDULER_MPSACROSS", "Budget");
+        // Tests cannot wait as long as a cluster can.
+        environment.put("GPUSHARING_RECLAIM_PATIENCE", "2s");
+        environment.put("GPUSHARING_RECLAIM_MAXPERMINUTE", "100");
+        environment.put("GPUSHARING_RECLAIM_RESERVE", "true");
+        environment.put("GPUSHARING_RECLAIM_MPSACROSS", "Budget");
         // By which several are told apart in the lease of the one that evicts.
         environment.put("POD_NAME", name);
         environment.put("GPUSHARING_EVICTING_NAMESPACE", evictingNamespace);
@@ -79,7 +92,7 @@ public final class PlacingScheduler {
     public static PlacingScheduler on(TestCluster cluster) {
         return ready(
                 new PlacingScheduler(
-                        cluster, "scheduler", false, cluster.kubeconfig(), KUBE_SYSTEM));
+                        cluster, "scheduler", false, cluster.kubeconfig(), KUBE_SYSTEM, ANY_PORT));
     }
 
     /** With the rights of the service account that an installation has for it. */
@@ -89,14 +102,21 @@ public final class PlacingScheduler {
                         cluster, Installation.NAMESPACE, "gpusharing-scheduler");
         return ready(
                 new PlacingScheduler(
-                        cluster, "scheduler", false, kubeconfig, Installation.NAMESPACE));
+                        cluster,
+                        "scheduler",
+                        false,
+                        kubeconfig,
+                        Installation.NAMESPACE,
+                        ExplanationsPort.of(cluster)));
     }
 
     /**
      * One of several, of which the one works that has the Lease {@value #LEASE}, as in a cluster.
      */
     public static PlacingScheduler replica(TestCluster cluster, String name) {
-        return ready(new PlacingScheduler(cluster, name, true, cluster.kubeconfig(), KUBE_SYSTEM));
+        return ready(
+                new PlacingScheduler(
+                        cluster, name, true, cluster.kubeconfig(), KUBE_SYSTEM, ANY_PORT));
     }
 
     private static PlacingScheduler ready(PlacingScheduler started) {

@@ -27,8 +27,6 @@ final class PoisonedCluster implements AutoCloseable {
     private static final Map<String, String> PROPERTIES =
             Map.of(
                     "GPUSHARING_SWEEP_EVERY", "1s",
-                    "GPUSHARING_RECLAIM_PATIENCE", "2s",
-                    "GPUSHARING_RECLAIM_MAXPERMINUTE", "100",
                     "GPUSHARING_BUDGETS_STATUSREFRESH", "1s",
                     "GPUSHARING_BUDGETS_STATUSSPACING", "1s");
 

@@ -34,8 +34,6 @@ record EvictingCluster(
 
     private static final Map<String, String> PROPERTIES =
             Map.of(
-                    "GPUSHARING_RECLAIM_PATIENCE", "2s",
-                    "GPUSHARING_RECLAIM_MAXPERMINUTE", "100",
                     "GPUSHARING_BUDGETS_STATUSREFRESH", "1s",
                     "GPUSHARING_BUDGETS_STATUSSPACING", "1s");
 

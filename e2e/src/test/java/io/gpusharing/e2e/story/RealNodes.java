@@ -34,21 +34,14 @@ final class RealNodes implements AutoCloseable {
     private RealNodes(TestCluster cluster) {
         this.cluster = cluster;
         this.installation = InClusterInstallation.create(cluster);
-        // While the others start, and before its database is asked, which runs beside it.
-        kubectl(
-                "set",
-                "env",
-                "statefulset/gpusharing-timekeeper",
-                "GPUSHARING_RECLAIM_MAXGRACE=5s",
-                "GPUSHARING_RECLAIM_PATIENCE=2s");
         kubectl(
                 "set",
                 "env",
                 "deployment/gpusharing-scheduler",
                 "--containers=extender",
-                "GPUSHARING_EVICTING_MAXGRACE=5s");
-        // Its pod of before would not be replaced until it is ready.
-        kubectl("delete", "pod", "gpusharing-timekeeper-0", "--ignore-not-found", "--wait=false");
+                "GPUSHARING_EVICTING_MAXGRACE=5s",
+                "GPUSHARING_RECLAIM_MAXGRACE=5s",
+                "GPUSHARING_RECLAIM_PATIENCE=2s");
         installation.awaitAdmission();
         this.api = new Api(cluster.client());
         this.ledger = Ledger.bundled(cluster);

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -29,6 +30,7 @@ class StoryIT {
     private static Story story;
     private static ClusterSnapshot snapshot;
     private static Ledger ledger;
+    private static Service evictor;
 
     @BeforeAll
     static void start() {
@@ -37,7 +39,7 @@ class StoryIT {
         properties.put("GPUSHARING_BUDGETS_ANNOTATEPODS", "true");
         installation = Installation.on(cluster, properties);
         Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
-        installation.startEvictor();
+        evictor = installation.startEvictor();
         story = new Story(cluster, installation, Narrator.silent());
         snapshot = new ClusterSnapshot(cluster, Narrator.silent());
         ledger = Ledger.of(cluster, installation);
@@ -156,9 +158,7 @@ class StoryIT {
     }
 
     private static boolean waits(String reason) {
-        return installation
-                .timekeeper()
-                .shows("gpusharing_reclaim_waiting_pods{reason=\"%s\"} 1".formatted(reason));
+        return evictor.shows("gpusharing_reclaim_waiting_pods{reason=\"%s\"} 1".formatted(reason));
     }
 
     @Test

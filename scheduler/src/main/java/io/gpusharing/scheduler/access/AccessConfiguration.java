@@ -10,7 +10,8 @@ import io.gpusharing.web.ServingCertificate;
 import io.gpusharing.web.SharedConnections;
 import jakarta.servlet.Filter;
 import java.time.Clock;
-import org.springframework.beans.factory.ObjectProvider;
+import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.ssl.SslBundleRegistrar;
 import org.springframework.boot.ssl.SslBundleRegistry;
 import org.springframework.boot.ssl.SslBundles;
@@ -20,16 +21,15 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 
 /**
- * What is needed only where the extender is reached over the network. Settings choose it, and no
- * conditions: those of the image are judged when it is built.
+ * The serving certificate, and what is needed only where the extender is reached over the network.
+ * Settings choose that, and no conditions: those of the image are judged when it is built.
  */
 @Configuration(proxyBeanMethods = false)
 class AccessConfiguration {
 
-    /** Name of the bundle in {@code server.ssl.bundle}. */
+    /** What is served on each port of TLS; the name is in {@code server.ssl.bundle}. */
     static final String BUNDLE = "extender";
 
     /** A few people look; each token is asked about once in ten seconds. */
@@ -37,34 +37,36 @@ class AccessConfiguration {
 
     /** Nobody trusts it: it serves until an authority is known. */
     @Bean
-    @Lazy
     static ServerIdentity provisionalIdentity(Clock clock) {
         return ServingCertificate.provisional(clock.instant());
     }
 
     /** Static, or the registry would need this configuration, which needs the registry. */
     @Bean
-    static SslBundleRegistrar provisionalBundle(
-            AccessProperties properties, ObjectProvider<ServerIdentity> provisional) {
-        return registry -> {
-            if (properties.enabled()) {
-                registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional.getObject()));
-            }
-        };
+    static SslBundleRegistrar provisionalBundle(ServerIdentity provisional) {
+        return registry -> registry.registerBundle(BUNDLE, ServingCertificate.bundle(provisional));
     }
 
     @Bean
-    @Lazy
     ServingCertificate servingCertificate(
-            SslBundleRegistry registry, ServerIdentity provisional, AccessProperties properties) {
+            SslBundleRegistry registry,
+            ServerIdentity provisional,
+            AccessProperties properties,
+            ExplanationsProperties explanations) {
+        String namespace = properties.namespace();
         return new ServingCertificate(
                 registry,
                 BUNDLE,
                 provisional,
                 ServingCertificate.names(
                         properties.service(),
-                        properties.namespace(),
-                        properties.subjectAlternativeNames()),
+                        namespace,
+                        Stream.concat(
+                                        ServingCertificate.names(
+                                                explanations.service(), namespace, List.of())
+                                                .stream(),
+                                        properties.subjectAlternativeNames().stream())
+                                .toList()),
                 properties.certificateValidity());
     }
 
@@ -109,7 +111,8 @@ class AccessConfiguration {
                                 HeapShares.ofThisProcess(),
                                 clock));
         filter.setEnabled(properties.enabled());
-        filter.setOrder(Integer.MIN_VALUE);
+        // After that of the explanations' port.
+        filter.setOrder(Integer.MIN_VALUE + 1);
         return filter;
     }
 }

@@ -13,7 +13,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -21,8 +20,9 @@ import org.springframework.stereotype.Component;
 
 /**
  * Keeps certificates good: the one that is served, which takes the place of the provisional one and
- * is renewed in time, and those by which clients are known. Nobody is sent to us before. What
- * cannot be read keeps nothing else from being read.
+ * is renewed in time, and those by which clients of the extender are known where it is reached over
+ * the network. There nobody is sent to us before. What cannot be read keeps nothing else from being
+ * read.
  */
 @Component("access")
 class CertificateTask implements HealthIndicator {
@@ -30,9 +30,8 @@ class CertificateTask implements HealthIndicator {
     private static final Logger log = LoggerFactory.getLogger(CertificateTask.class);
     private static final Duration CHECK = Duration.ofMinutes(1);
 
-    private final AccessProperties properties;
     private final PublishedAuthority authority;
-    private final ObjectProvider<ServingCertificate> certificate;
+    private final ServingCertificate certificate;
     private final Clock clock;
     private final List<Upkeep> upkeeps;
     private volatile Instant servedUntil = Instant.MAX;
@@ -41,34 +40,34 @@ class CertificateTask implements HealthIndicator {
             AccessProperties properties,
             ClientAuthorities clients,
             PublishedAuthority authority,
-            ObjectProvider<ServingCertificate> certificate,
+            ServingCertificate certificate,
             Clock clock) {
-        this.properties = properties;
         this.authority = authority;
         this.certificate = certificate;
         this.clock = clock;
+        var serving = new Upkeep("the serving certificate", this::serve);
         this.upkeeps =
-                List.of(
-                        new Upkeep("the serving certificate", this::serve),
-                        new Upkeep("the cluster's client CA", now -> clients.readClusters()),
-                        new Upkeep("the site's client CA", now -> clients.readSites()));
+                properties.enabled()
+                        ? List.of(
+                                serving,
+                                new Upkeep(
+                                        "the cluster's client CA", now -> clients.readClusters()),
+                                new Upkeep("the site's client CA", now -> clients.readSites()))
+                        : List.of(serving);
     }
 
     /** Once a minute; each second what is missing. */
     @Scheduled(fixedDelay = 1_000)
     void check() {
-        if (properties.enabled()) {
-            Instant now = clock.instant();
-            upkeeps.forEach(upkeep -> upkeep.check(now));
-        }
+        Instant now = clock.instant();
+        upkeeps.forEach(upkeep -> upkeep.check(now));
     }
 
     private void serve(Instant now) {
         CertificateAuthority ca = authority.read(now);
-        ServingCertificate serving = certificate.getObject();
-        if (serving.isDue(ca, now)) {
-            serving.renew(ca, now);
-            servedUntil = serving.served().certificate().getNotAfter().toInstant();
+        if (certificate.isDue(ca, now)) {
+            certificate.renew(ca, now);
+            servedUntil = certificate.served().certificate().getNotAfter().toInstant();
             log.atInfo().addKeyValue("expires", servedUntil).log("serving with a new certificate");
         }
     }
@@ -76,9 +75,6 @@ class CertificateTask implements HealthIndicator {
     /** What was good once is good for days, and the certificate that is served until its end. */
     @Override
     public Health health() {
-        if (!properties.enabled()) {
-            return Health.up().build();
-        }
         Stream<String> ending =
                 clock.instant().isBefore(servedUntil.minus(CHECK))
                         ? Stream.empty()

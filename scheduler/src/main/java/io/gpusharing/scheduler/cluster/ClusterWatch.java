@@ -34,6 +34,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
             ClusterGpus gpus,
             RefusedStarts refused,
             RunningPods running,
+            UnschedulablePods waiting,
             DisruptionBudgetWatch budgets,
             SchedulerName schedulerName,
             UnreadableObjects unreadable,
@@ -46,6 +47,7 @@ class ClusterWatch implements ClusterKnowledge, SmartLifecycle, HealthIndicator 
                         runningReader,
                         gpus,
                         running,
+                        waiting,
                         schedulerName,
                         unreadable,
                         clock);

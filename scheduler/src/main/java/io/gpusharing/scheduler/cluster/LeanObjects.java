@@ -94,6 +94,7 @@ public final class LeanObjects {
 
     @JsonIncludeProperties({
         "nodeName",
+        "schedulingGates",
         "schedulerName",
         "priority",
         "preemptionPolicy",
@@ -122,11 +123,29 @@ public final class LeanObjects {
     @JsonIncludeProperties("maxSkew")
     private interface OfSpread {}
 
-    @JsonIncludeProperties({"phase", "startTime", "conditions"})
-    private interface OfStatus {}
+    @JsonIncludeProperties({"phase", "startTime", "nominatedNodeName", "conditions"})
+    interface OfStatus {
 
-    @JsonIncludeProperties({"type", "status"})
+        @JsonDeserialize(converter = Conditions.class)
+        void setConditions(List<PodCondition> conditions);
+    }
+
+    @JsonIncludeProperties({"type", "status", "reason", "lastTransitionTime"})
     private interface OfCondition {}
+
+    static final class Conditions extends StdConverter<List<PodCondition>, List<PodCondition>> {
+
+        /** Whether the scheduler has found a place, and what we have said of that. */
+        @Override
+        public List<PodCondition> convert(List<PodCondition> conditions) {
+            return conditions.stream()
+                    .filter(it ->
+                            Names.PLACEMENT_CONDITION.equals(it.getType())
+                                    || ("PodScheduled".equals(it.getType())
+                                            && "False".equals(it.getStatus())))
+                    .toList();
+        }
+    }
 
     @JsonIncludeProperties({"name", "restartPolicy", "resources", "ports", "volumeMounts"})
     interface OfContainer {
@@ -172,8 +191,8 @@ public final class LeanObjects {
         }
     }
 
-    /** Who else could have gone is for people; what is written back is the status alone. */
-    @JsonIgnoreProperties(value = "considered", ignoreUnknown = true)
+    /** Who else could have gone is for people: it is written, and not read again. */
+    @JsonIgnoreProperties(value = "considered", allowGetters = true, ignoreUnknown = true)
     private interface OfEviction {}
 
     interface OfBudget {

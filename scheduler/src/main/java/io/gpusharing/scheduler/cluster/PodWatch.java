@@ -26,6 +26,7 @@ final class PodWatch {
     private final Clock clock;
     private final ClusterGpus gpus;
     private final RunningPods running;
+    private final UnschedulablePods waiting;
     private final GpuPodReader reader;
     private final RunningPodReader runningReader;
     private final ObjectInformer<Pod> metered;
@@ -37,12 +38,14 @@ final class PodWatch {
             RunningPodReader runningReader,
             ClusterGpus gpus,
             RunningPods running,
+            UnschedulablePods waiting,
             SchedulerName schedulerName,
             UnreadableObjects unreadable,
             Clock clock) {
         this.clock = clock;
         this.gpus = gpus;
         this.running = running;
+        this.waiting = waiting;
         this.reader = reader;
         this.runningReader = runningReader;
         this.metered =
@@ -81,8 +84,11 @@ final class PodWatch {
             String node = pod.getSpec().getNodeName();
             if (PodPhase.hasEnded(pod)) {
                 forget(pod);
-            } else if (node != null) {
-                take(pod, node);
+            } else {
+                waiting.see(pod);
+                if (node != null) {
+                    take(pod, node);
+                }
             }
             strip(pod);
         }
@@ -148,6 +154,7 @@ final class PodWatch {
     private void forget(Pod pod) {
         gpus.forget(pod.getMetadata().getUid());
         running.remove(pod.getMetadata().getUid());
+        waiting.forget(pod.getMetadata().getUid());
     }
 
     List<ObjectInformer<Pod>> informers() {

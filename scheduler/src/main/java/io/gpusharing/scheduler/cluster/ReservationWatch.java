@@ -8,7 +8,7 @@ import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import java.time.Clock;
 
-/** Follows the room that was made, by this replica or another, or by the timekeeper. */
+/** Follows the room that was made, by this replica or another. */
 public final class ReservationWatch implements ObjectInformer.Handler<GpuReservation> {
 
     private final Clock clock;

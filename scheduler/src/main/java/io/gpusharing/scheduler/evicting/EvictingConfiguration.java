@@ -9,7 +9,11 @@ import io.gpusharing.kubernetes.LeaseSettings;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.budgets.Budgets;
+import io.gpusharing.scheduler.budgets.FreshBudgets;
+import io.gpusharing.scheduler.cluster.PodLookup;
 import io.gpusharing.scheduler.cluster.RefusedStarts;
+import io.gpusharing.web.LeaderElection;
 import io.gpusharing.web.Parts;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -70,12 +74,11 @@ class EvictingConfiguration {
         return new LeaderElection(elector);
     }
 
-    /** The evictor starts and ends it. */
-    @Bean(destroyMethod = "")
-    ObjectInformer<GpuEviction> evictionInformer(
-            KubernetesClient client, UnreadableObjects unreadable) {
-        return new ObjectInformer<>(
-                "gpuevictions", client.resources(GpuEviction.class), unreadable);
+    @Bean
+    EvictionWatch evictionWatch(KubernetesClient client, UnreadableObjects unreadable) {
+        return new EvictionWatch(
+                new ObjectInformer<>(
+                        "gpuevictions", client.resources(GpuEviction.class), unreadable));
     }
 
     @Bean
@@ -83,8 +86,10 @@ class EvictingConfiguration {
             KubernetesClient client,
             EvictingProperties properties,
             RefusedStarts refused,
-            ObjectInformer<GpuEviction> informer,
+            EvictionWatch watch,
             UnreadableObjects unreadable,
+            Budgets budgets,
+            FreshBudgets fresh,
             Leadership leadership,
             Parts parts,
             MeterRegistry registry,
@@ -94,8 +99,9 @@ class EvictingConfiguration {
                         client,
                         properties,
                         refused,
-                        informer,
+                        watch,
                         unreadable,
+                        new StoredOverruns(budgets, fresh, clock),
                         leadership,
                         parts.part("evicting"),
                         registry,
@@ -109,8 +115,9 @@ class EvictingConfiguration {
             KubernetesClient client,
             EvictingProperties properties,
             RefusedStarts refused,
-            ObjectInformer<GpuEviction> informer,
+            EvictionWatch watch,
             UnreadableObjects unreadable,
+            Overruns overruns,
             Leadership leadership,
             Rounds rounds,
             MeterRegistry registry,
@@ -132,11 +139,12 @@ class EvictingConfiguration {
                         new EvictionEvents(client, refused),
                         refusedStarts,
                         waiters,
+                        overruns,
                         properties.maxGrace()),
                 new PreemptionFollower(surveyor, recorder),
                 waiters,
                 refusedStarts,
-                informer,
+                watch,
                 leadership,
                 rounds,
                 clock);

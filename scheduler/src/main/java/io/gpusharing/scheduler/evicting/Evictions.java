@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Carries a plan out through the Eviction API, which honours PodDisruptionBudgets. All victims are
  * first tried by a dry run: if one of them may not be evicted, the others would lose their work for
  * nothing. Then the plan says that it is being carried out, and only then a pod ends. A victim that
- * has been refused for too long, as the plan says, is deleted if it is refused once more.
+ * has been refused for too long, as the plan says, is deleted if it is refused once more. Where
+ * budgets are the reason, they are read anew before each of these steps.
  *
  * <p>A plan that says so already was left in the middle: what became of its victims is found out,
  * and the others are asked to go again.
@@ -36,6 +37,7 @@ final class Evictions {
     private final EvictionEvents events;
     private final RefusedStartPlanner refusedStarts;
     private final Waiters waiters;
+    private final Overruns overruns;
     private final Duration maxGrace;
 
     Evictions(
@@ -45,6 +47,7 @@ final class Evictions {
             EvictionEvents events,
             RefusedStartPlanner refusedStarts,
             Waiters waiters,
+            Overruns overruns,
             Duration maxGrace) {
         this.surveyor = surveyor;
         this.api = api;
@@ -52,6 +55,7 @@ final class Evictions {
         this.events = events;
         this.refusedStarts = refusedStarts;
         this.waiters = waiters;
+        this.overruns = overruns;
         this.maxGrace = maxGrace;
     }
 
@@ -109,7 +113,9 @@ final class Evictions {
         if (plan.isLate(now)) {
             return "it was too late";
         }
-        return survey.hasEnded() || waiters.waits(plan) ? "" : "the waiter needed no room any more";
+        return survey.hasEnded() || waiters.waits(plan)
+                ? overruns.whyNot(plan).orElse("")
+                : "the waiter needed no room any more";
     }
 
     /** What is said of all victims where no more of them are asked. */
@@ -156,9 +162,18 @@ final class Evictions {
         survey.spared().forEach((victim, why) -> answers.put(victim.uid(), spared(victim, why)));
         for (Map.Entry<Victim, Pod> it : survey.there().entrySet()) {
             Victim victim = it.getKey();
+            // In between others went, or a grant came.
+            Optional<String> why =
+                    plan.cause() == Cause.Reclaim ? overruns.whyNot(plan) : Optional.empty();
             // Whoever leads then finds what has been done.
             if (!leads.getAsBoolean()) {
                 return false;
+            }
+            if (why.isPresent()) {
+                survey.there()
+                        .keySet()
+                        .forEach(rest -> answers.putIfAbsent(rest.uid(), spared(rest, why.get())));
+                return conclude(plan, answers, why.get(), now);
             }
             Answer answer = evict(plan, victim, it.getValue(), false);
             if (result(answer) == Result.Refused && victim.refusedSince() != null) {

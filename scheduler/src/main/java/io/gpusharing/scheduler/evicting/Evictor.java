@@ -1,12 +1,10 @@
 package io.gpusharing.scheduler.evicting;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.LeaseSettings;
-import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.Rounds;
 import java.time.Clock;
@@ -57,12 +55,11 @@ final class Evictor implements SmartLifecycle {
     private final PreemptionFollower preemptions;
     private final Waiters waiters;
     private final RefusedStartPlanner refusedStarts;
-    private final ObjectInformer<GpuEviction> informer;
+    private final EvictionWatch watch;
     private final Leadership leadership;
     private final Rounds rounds;
     private final Clock clock;
     private final Semaphore wakeUp = new Semaphore(1);
-    private final OpenPlans open = new OpenPlans(this::trigger);
 
     /** When each plan is tried again. */
     private final Map<Key, Instant> resting = new HashMap<>();
@@ -81,7 +78,7 @@ final class Evictor implements SmartLifecycle {
             PreemptionFollower preemptions,
             Waiters waiters,
             RefusedStartPlanner refusedStarts,
-            ObjectInformer<GpuEviction> informer,
+            EvictionWatch watch,
             Leadership leadership,
             Rounds rounds,
             Clock clock) {
@@ -90,7 +87,8 @@ final class Evictor implements SmartLifecycle {
         this.preemptions = preemptions;
         this.waiters = waiters;
         this.refusedStarts = refusedStarts;
-        this.informer = informer;
+        this.watch = watch;
+        watch.listen(this::trigger);
         this.leadership = leadership;
         this.rounds = rounds;
         this.clock = clock;
@@ -114,9 +112,9 @@ final class Evictor implements SmartLifecycle {
         wakeUp.release();
     }
 
-    /** The plans that the watch shows. */
-    OpenPlans open() {
-        return open;
+    /** What shows it the plans. */
+    EvictionWatch watch() {
+        return watch;
     }
 
     /**
@@ -151,7 +149,7 @@ final class Evictor implements SmartLifecycle {
 
     /** By whether they are carried out; who was not tried for long comes first. */
     private Map<Boolean, List<Plan>> due(Instant now) {
-        List<Plan> all = open.all();
+        List<Plan> all = watch.open();
         resting.keySet().retainAll(all.stream().map(Key::of).collect(Collectors.toSet()));
         failing.retainAll(all.stream().map(Plan::uid).collect(Collectors.toSet()));
         return all.stream()
@@ -234,7 +232,6 @@ final class Evictor implements SmartLifecycle {
     @Override
     public void start() {
         leadership.listen(this::trigger, this::trigger);
-        informer.start(open);
         stopping = false;
         Thread fresh = Thread.ofVirtual().name("evicting").unstarted(this::run);
         thread = fresh;
@@ -257,7 +254,6 @@ final class Evictor implements SmartLifecycle {
                 Thread.currentThread().interrupt();
             }
         }
-        informer.close();
     }
 
     @Override

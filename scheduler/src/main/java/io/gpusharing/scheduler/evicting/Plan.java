@@ -7,6 +7,7 @@ import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
+import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.GpuEviction.Waiter;
 import io.gpusharing.kubernetes.ObjectName;
@@ -54,6 +55,9 @@ record Plan(
             throw new IllegalArgumentException("It does not say by when its victims end");
         }
         GpuEviction.Status status = object.getStatus();
+        if (status != null && status.victims() != null) {
+            status.victims().forEach(it -> Result.valueOf(it.result()));
+        }
         return new Plan(
                 object,
                 object.cause(),

@@ -11,6 +11,7 @@ import io.gpusharing.kubernetes.GpuEviction.Spec;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.RefusedStart;
+import io.gpusharing.scheduler.cluster.PodLookup;
 import io.gpusharing.scheduler.cluster.RefusedStarts;
 import java.time.Duration;
 import java.time.Instant;

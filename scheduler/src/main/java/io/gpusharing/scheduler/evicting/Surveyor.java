@@ -12,6 +12,7 @@ import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.LeaseSettings;
+import io.gpusharing.scheduler.cluster.PodLookup;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.GpuEviction.Outcome;
 import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.kubernetes.GpuEviction.Waiter;
+import io.gpusharing.scheduler.cluster.PodLookup;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;

@@ -52,7 +52,7 @@ class AccessFilterTest {
                 List.of("system:kube-scheduler"),
                 authorities,
                 new AccessReviews(client, clock, 20),
-                new HeapShares(1, questions),
+                new HeapShares(1, questions, 1),
                 clock);
     }
 

@@ -85,6 +85,7 @@ class AccessHttpTest {
                                 "--spring.main.cloud-platform=kubernetes",
                                 "--server.port=0",
                                 "--server.address=127.0.0.1",
+                                "--gpusharing.scheduler.explanations.port=0",
                                 "--management.server.port=0",
                                 "--management.server.address=127.0.0.1",
                                 "--gpusharing.scheduler.access.subject-alternative-names=127.0.0.1");
@@ -428,6 +429,48 @@ class AccessHttpTest {
                                         to(path).header("Authorization", "Bearer forged"))
                                 .statusCode())
                 .isEqualTo(401);
+    }
+
+    @Test
+    void theTimekeeperIsAnsweredOnAPortOfItsOwnAndNowhereElse() throws Exception {
+        int own = context.getBean(ExplanationsConnector.class).port();
+        String question =
+                "{\"user\":\"ada\",\"uid\":\"\",\"groups\":[],\"extra\":{},\"pod\":{\"namespace\":\"a\",\"name\":\"b\"},\"nodes\":0}";
+        for (int there : List.of(own, port)) {
+            HttpResponse<String> answer =
+                    send(
+                            null,
+                            HttpRequest.newBuilder(
+                                            URI.create(
+                                                    "https://127.0.0.1:%d/explanations"
+                                                            .formatted(there)))
+                                    .header(
+                                            "Authorization",
+                                            "Bearer system:serviceaccount:gpusharing-system:gpusharing-timekeeper")
+                                    .POST(BodyPublishers.ofString(question)));
+
+            assertRefused(
+                    answer,
+                    404,
+                    there == own ? "There is no pod b in a" : "there is nothing at this address");
+        }
+    }
+
+    @Test
+    void kubeSchedulerIsNotAnsweredThere() throws Exception {
+        int own = context.getBean(ExplanationsConnector.class).port();
+        for (String path : List.of("/bind", "/filter", "/preempt", "/gpushare-scheduler/inspect")) {
+            assertRefused(
+                    send(
+                            scheduler,
+                            HttpRequest.newBuilder(
+                                            URI.create(
+                                                    "https://127.0.0.1:%d%s".formatted(own, path)))
+                                    .header("Authorization", "Bearer may-get-nodes")
+                                    .POST(BodyPublishers.ofString(question()))),
+                    404,
+                    "there is nothing at this address");
+        }
     }
 
     @Test

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.ssl.DefaultSslBundleRegistry;
 
@@ -53,8 +52,6 @@ class CertificateTaskTest {
                         provisional,
                         List.of("localhost"),
                         VALIDITY);
-        var beans = new StaticListableBeanFactory();
-        beans.addBean("serving", serving);
         authorities = new ClientAuthorities(client, properties);
         task =
                 new CertificateTask(
@@ -66,7 +63,7 @@ class CertificateTaskTest {
                                 "gpusharing-scheduler-ca",
                                 "test",
                                 Duration.ofDays(3650)),
-                        beans.getBeanProvider(ServingCertificate.class),
+                        serving,
                         clock);
     }
 

@@ -18,8 +18,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An API server of a cluster without pods: keeps what is created, knows tokens by the name that
- * they are, and lets those get nodes or list pods whose name or group says so.
+ * An API server of a cluster without pods, unless a test puts some there: keeps what is created,
+ * knows tokens by the name that they are, and lets those get nodes or list pods whose name or group
+ * says so ({@code may-get-nodes}, or {@code may-get-in-team-a} in that namespace alone).
  */
 final class ReviewingApiServer implements AutoCloseable {
 
@@ -60,6 +61,11 @@ final class ReviewingApiServer implements AutoCloseable {
                                 "data", Map.of("client-ca-file", Pem.of(authority)))));
     }
 
+    /** From now on this is answered at a path. */
+    void put(String path, String json) {
+        objects.put(path, json);
+    }
+
     /** From now on nobody may read by which authority it knows clients. */
     void hideAuthority() {
         hidden = true;
@@ -78,6 +84,13 @@ final class ReviewingApiServer implements AutoCloseable {
         if (request.method().equals("POST")) {
             return new Answer(201, created(path, request.body()));
         }
+        if (hidden && path.endsWith("/extension-apiserver-authentication")) {
+            return Answer.status(403, "");
+        }
+        String found = objects.get(path);
+        if (found != null) {
+            return Answer.ok(found);
+        }
         if (path.endsWith("/gpunodes")) {
             return Answer.list(NODE);
         }
@@ -85,11 +98,7 @@ final class ReviewingApiServer implements AutoCloseable {
                 || path.endsWith("/gpureservations")) {
             return Answer.list("");
         }
-        if (hidden && path.endsWith("/extension-apiserver-authentication")) {
-            return Answer.status(403, "");
-        }
-        String found = objects.get(path);
-        return found == null ? Answer.status(404, "") : Answer.ok(found);
+        return Answer.status(404, "");
     }
 
     private String created(String path, String body) {
@@ -102,23 +111,21 @@ final class ReviewingApiServer implements AutoCloseable {
         }
         if (path.endsWith("/subjectaccessreviews")) {
             rightsAsked.add(asked.at("/spec"));
-            return "{\"status\":{\"allowed\":%s}}"
-                    .formatted(
-                            asked.at("/spec")
-                                    .toString()
-                                    .contains(
-                                            "may-%s-%s"
-                                                    .formatted(
-                                                            asked.at(
-                                                                            "/spec/resourceAttributes/verb")
-                                                                    .asString(),
-                                                            asked.at(
-                                                                            "/spec/resourceAttributes/resource")
-                                                                    .asString())));
+            return "{\"status\":{\"allowed\":%s}}".formatted(isAllowed(asked.at("/spec")));
         }
         String object = decoded(asked);
         objects.put(path + "/" + asked.at("/metadata/name").asString(), object);
         return object;
+    }
+
+    private static boolean isAllowed(JsonNode spec) {
+        JsonNode right = spec.at("/resourceAttributes");
+        String verb = right.path("verb").asString();
+        String namespace = right.path("namespace").asString("");
+        String who = spec.toString();
+        return who.contains("may-%s-%s".formatted(verb, right.path("resource").asString()))
+                || (!namespace.isEmpty()
+                        && who.contains("may-%s-in-%s".formatted(verb, namespace)));
     }
 
     /** An API server writes {@code stringData} as {@code data}. */

@@ -85,6 +85,7 @@ class ClusterWatchTest {
 
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private final RunningPods running = new RunningPods();
+    private final UnschedulablePods waiting = new UnschedulablePods();
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private final SteppingClock clock = new SteppingClock(NOON);
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
@@ -100,6 +101,7 @@ class ClusterWatchTest {
                     gpus,
                     new RefusedStarts(),
                     running,
+                    waiting,
                     budgets,
                     new SchedulerName(""),
                     unreadable,

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.LabelMatch;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -47,6 +48,18 @@ class LeanObjectsTest {
 
     private static <T> T read(Class<T> kind, String json) {
         return LeanObjects.serialization().unmarshal(json, kind);
+    }
+
+    @Test
+    void whoElseCouldHaveGoneIsWrittenAndNotRead() {
+        var considered = new GpuEviction.Considered(Map.of("TOO_SOON", 3), List.of());
+        var eviction = new GpuEviction();
+        eviction.setSpec(new GpuEviction.Spec("Reclaim", "n1", List.of(), null, null, considered));
+
+        String json = LeanObjects.serialization().asJson(eviction);
+
+        assertThat(json).contains("\"considered\":{", "\"TOO_SOON\":3");
+        assertThat(read(GpuEviction.class, json).getSpec().considered()).isNull();
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,10 @@ abstract class EvictingTest {
     final RefusedStarts refused = new RefusedStarts();
     final UnreadableObjects unreadable = new UnreadableObjects(_ -> {}, clock);
     final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    /** Whether budgets still say what plans were made by. */
+    Overruns overruns = _ -> Optional.empty();
+
     Evictor evictor = replica(Leadership.alone(), registry);
 
     @AfterEach
@@ -52,9 +57,13 @@ abstract class EvictingTest {
                         Duration.ofSeconds(60),
                         DEADLINE),
                 refused,
-                new ObjectInformer<>(
-                        "gpuevictions", cluster.client().resources(GpuEviction.class), unreadable),
+                new EvictionWatch(
+                        new ObjectInformer<>(
+                                "gpuevictions",
+                                cluster.client().resources(GpuEviction.class),
+                                unreadable)),
                 unreadable,
+                plan -> overruns.whyNot(plan),
                 leadership,
                 new Rounds(
                         "evicting",
@@ -67,7 +76,7 @@ abstract class EvictingTest {
 
     /** The watch shows a replica all that there is, which then works. */
     final void round(Evictor replica) {
-        cluster.evictions().forEach(it -> unreadable.handOver(it, replica.open()::onUpdate));
+        cluster.evictions().forEach(it -> unreadable.handOver(it, replica.watch()::onUpdate));
         replica.round();
     }
 

@@ -21,6 +21,7 @@ class EvictorTest extends EvictingTest {
         cluster.pod("team-a", "a");
         cluster.pod("team-a", "b");
         reclaim("reclaim-000001", victim("a"));
+        evictor.watch().start();
         evictor.start();
         await().until(cluster::isWatched);
         assertThat(cluster.stored("reclaim-000001").getStatus()).isNull();
@@ -52,6 +53,7 @@ class EvictorTest extends EvictingTest {
                     return null;
                 });
 
+        running.watch().start();
         running.start();
 
         await().until(() -> isDone("reclaim-000001"));

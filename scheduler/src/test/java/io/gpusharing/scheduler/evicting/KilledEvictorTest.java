@@ -257,7 +257,7 @@ class KilledEvictorTest extends EvictingTest {
                     awaitIt(goesOn);
                     return null;
                 });
-        cluster.evictions().forEach(stopped.open()::onUpdate);
+        cluster.evictions().forEach(stopped.watch()::onUpdate);
         var failure = new AtomicReference<Throwable>();
         Thread first =
                 Thread.ofVirtual()

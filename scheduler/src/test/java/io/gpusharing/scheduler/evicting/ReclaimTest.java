@@ -377,7 +377,7 @@ class ReclaimTest extends EvictingTest {
     @Test
     void whatIsTakenBackWhileItIsAskedIsNotDone() {
         reclaim("reclaim-000001", victim("a"));
-        cluster.evictions().forEach(evictor.open()::onUpdate);
+        cluster.evictions().forEach(evictor.watch()::onUpdate);
         cluster.withdraw("reclaim-000001");
 
         evictor.round();

@@ -1,16 +1,18 @@
 package io.gpusharing.timekeeper.cluster;
 
+import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.kubernetes.ApiServerClock;
 import io.gpusharing.kubernetes.ApiServerConnections;
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.CustomResource;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.sharing.ProviderAsk;
-import io.gpusharing.timekeeper.allocation.PodReader;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
 import io.gpusharing.web.UnreadableReport;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -59,7 +61,9 @@ class ClusterConfiguration {
 
     @Bean
     PodReader podReader(RequestGrammars grammars, ClaimedGpus claims) {
-        return new PodReader(grammars::reads, claims::of);
+        Interner<PodRequest> requests = Interner.newWeakInterner();
+        Interner<String> names = Interner.newWeakInterner();
+        return new PodReader(grammars::reads, claims::of, requests::intern, names::intern);
     }
 
     /**

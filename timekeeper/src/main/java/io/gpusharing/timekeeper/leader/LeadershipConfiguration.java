@@ -4,6 +4,7 @@ import io.gpusharing.kubernetes.ApiServerClock;
 import io.gpusharing.kubernetes.LeaderElector;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.LeaseSettings;
+import io.gpusharing.web.LeaderElection;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Instant;
@@ -22,7 +23,7 @@ class LeadershipConfiguration {
     Leadership leadership(MeterRegistry registry) {
         var leadership = new Leadership(TICKS);
         Gauge.builder("gpusharing.leading", leadership, it -> it.leads() ? 1 : 0)
-                .description("1 on the replica that keeps the ledger, announces and reclaims")
+                .description("1 on the replica that keeps the ledger and announces")
                 .register(registry);
         return leadership;
     }

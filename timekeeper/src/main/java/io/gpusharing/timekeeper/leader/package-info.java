@@ -1,7 +1,6 @@
 /**
- * How work runs in the background: {@link LeaderTask}, and the election of the replica that does
- * what only one needs to do. Bound to Spring's life cycle; what is Kubernetes' of it is in {@code
- * io.gpusharing.kubernetes}.
+ * The election of the replica that does what only one needs to do, and the parts of the timekeeper
+ * whose rounds may fail.
  */
 @NullMarked
 package io.gpusharing.timekeeper.leader;

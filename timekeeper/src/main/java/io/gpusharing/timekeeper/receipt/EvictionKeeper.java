@@ -8,7 +8,7 @@ import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.leader.LeaderTask;
+import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,7 +87,7 @@ class EvictionKeeper extends LeaderTask {
             TransactionTemplate transaction,
             Budgets budgets,
             ClusterView view,
-            LookBack lookBack,
+            ReceiptProperties properties,
             Leadership leadership,
             Clock clock) {
         super("receipts", leadership, clock);
@@ -97,7 +97,7 @@ class EvictionKeeper extends LeaderTask {
         this.transaction = transaction;
         this.budgets = budgets;
         this.view = view;
-        this.lookBack = lookBack.duration();
+        this.lookBack = properties.lookBack();
         watch.listenForEnds(this::ended);
         watch.listen(this::trigger);
     }

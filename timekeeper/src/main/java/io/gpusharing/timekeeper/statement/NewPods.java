@@ -15,8 +15,8 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.timekeeper.web.HeapShares;
-import io.gpusharing.timekeeper.web.QuestionBodies;
 import io.gpusharing.web.Caller;
+import io.gpusharing.web.QuestionBodies;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.time.Clock;
@@ -128,6 +128,11 @@ public class NewPods {
             throw unusable(String.valueOf(e.getMessage()));
         }
         return created(pod, namespace);
+    }
+
+    /** A pod as the API server would store it. */
+    String json(Pod pod) {
+        return serialization.asJson(pod);
     }
 
     private Pod parsed(String json) {

@@ -1,34 +1,32 @@
 package io.gpusharing.timekeeper.statement;
 
-import io.gpusharing.timekeeper.reclaim.NotReadException;
-import io.gpusharing.timekeeper.reclaim.NotSeenException;
-import io.gpusharing.timekeeper.reclaim.PlacementExplanations;
-import io.gpusharing.timekeeper.reclaim.explain.Explanation;
+import io.gpusharing.timekeeper.explanation.SchedulerExplanations;
 import io.gpusharing.timekeeper.web.Callers;
 import io.gpusharing.web.Caller;
-import java.util.function.Supplier;
+import io.gpusharing.wire.Explanation;
+import io.gpusharing.wire.ExplanationQuestion;
+import io.gpusharing.wire.ExplanationQuestion.PodName;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * Answers where a pod is, or why it waits, and the same of a new pod, whoever carries the question.
- * Nothing is created. What cannot be answered is a {@link ResponseStatusException} with a sentence
- * for the user.
+ * Answers where a pod is, or why it waits, and the same of a new pod, whoever carries the question:
+ * the scheduler says it. Nothing is created. What cannot be answered is a {@link
+ * ResponseStatusException} with a sentence for the user.
  */
 @Component
 public class PlacementAnswers {
 
     private static final Pattern POD_NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
 
-    private static final int MOST_NODES = 50;
-
-    private final PlacementExplanations explanations;
+    private final SchedulerExplanations explanations;
     private final NewPods pods;
     private final Callers callers;
 
-    PlacementAnswers(PlacementExplanations explanations, NewPods pods, Callers callers) {
+    PlacementAnswers(SchedulerExplanations explanations, NewPods pods, Callers callers) {
         this.explanations = explanations;
         this.pods = pods;
         this.callers = callers;
@@ -49,19 +47,8 @@ public class PlacementAnswers {
                     "This needs the right to get pods in the namespace " + namespace);
         }
         requireShowable(nodes);
-        return answer(() ->
-                pods.answer(() ->
-                        explanations
-                                .ofPod(
-                                        namespace,
-                                        name,
-                                        nodes,
-                                        there -> callers.mayReadPods(caller, there))
-                                .orElseThrow(() ->
-                                        new ResponseStatusException(
-                                                HttpStatus.NOT_FOUND,
-                                                "There is no pod %s in %s"
-                                                        .formatted(name, namespace)))));
+        return pods.answer(() ->
+                explanations.ask(question(new PodName(namespace, name), null, nodes, caller)));
     }
 
     /**
@@ -71,12 +58,9 @@ public class PlacementAnswers {
      */
     public Explanation ofNewPod(String namespace, String json, int nodes, Caller caller) {
         requireMayAskOfNewPod(namespace, nodes, caller);
-        return answer(() ->
-                pods.answer(() ->
-                        explanations.ofNewPod(
-                                pods.pod(json, namespace),
-                                nodes,
-                                there -> callers.mayReadPods(caller, there))));
+        return pods.answer(() ->
+                explanations.ask(
+                        question(null, pods.json(pods.pod(json, namespace)), nodes, caller)));
     }
 
     /** Before the pod is read. */
@@ -85,22 +69,18 @@ public class PlacementAnswers {
         requireShowable(nodes);
     }
 
-    private static Explanation answer(Supplier<Explanation> explanation) {
-        try {
-            return explanation.get();
-        } catch (NotSeenException e) {
-            throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE, e.getMessage());
-        } catch (NotReadException e) {
-            throw new ResponseStatusException(
-                    HttpStatus.UNPROCESSABLE_CONTENT, "The pod cannot be read: " + e.getMessage());
-        }
+    private static ExplanationQuestion question(
+            @Nullable PodName pod, @Nullable String newPod, int nodes, Caller caller) {
+        return new ExplanationQuestion(
+                caller.name(), caller.uid(), caller.groups(), caller.extra(), pod, newPod, nodes);
     }
 
     private static void requireShowable(int nodes) {
-        if (nodes < 0 || nodes > MOST_NODES) {
+        if (nodes < 0 || nodes > ExplanationQuestion.MOST_NODES) {
             throw new ResponseStatusException(
                     HttpStatus.BAD_REQUEST,
-                    "nodes is from 0 to %d, not %d".formatted(MOST_NODES, nodes));
+                    "nodes is from 0 to %d, not %d"
+                            .formatted(ExplanationQuestion.MOST_NODES, nodes));
         }
     }
 }

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilde
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.web.AccessReviews;
 import io.gpusharing.web.Caller;
+import io.gpusharing.web.PodRights;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.Objects;
@@ -23,9 +24,11 @@ public class Callers {
     private static final int TOKENS_PER_SECOND = 100;
 
     private final AccessReviews reviews;
+    private final PodRights pods;
 
     Callers(KubernetesClient client, Clock clock) {
         this.reviews = new AccessReviews(client, clock, TOKENS_PER_SECOND);
+        this.pods = new PodRights(reviews);
     }
 
     /** Whoever sent a request that {@link ApiSecurity} has let in. */
@@ -49,7 +52,7 @@ public class Callers {
 
     /** Whether they may see the pods of a namespace: there, or everywhere as an administrator. */
     public boolean mayReadPods(Caller caller, String namespace) {
-        return mayChange(caller, null) || mayDoWithPods(caller, "get", namespace);
+        return pods.mayRead(caller, namespace);
     }
 
     /**
@@ -59,23 +62,12 @@ public class Callers {
      * @param namespace null for all
      */
     public boolean mayGetPods(Caller caller, @Nullable String namespace) {
-        return mayDoWithPods(caller, "get", namespace);
+        return pods.mayGet(caller, namespace);
     }
 
     /** Whether they may create pods in a namespace, or may everything as an administrator. */
     public boolean mayCreatePods(Caller caller, String namespace) {
-        return mayChange(caller, null) || mayDoWithPods(caller, "create", namespace);
-    }
-
-    private boolean mayDoWithPods(Caller caller, String verb, @Nullable String namespace) {
-        return may(
-                caller,
-                new ResourceAttributesBuilder()
-                        .withGroup("")
-                        .withResource("pods")
-                        .withVerb(verb)
-                        .withNamespace(namespace)
-                        .build());
+        return pods.mayCreate(caller, namespace);
     }
 
     /** Those of the namespaces whose pods he may see. */

@@ -101,7 +101,7 @@ class EvictionKeeperTest {
                         transactions,
                         budgets,
                         view,
-                        new LookBack(TWO_DAYS),
+                        new ReceiptProperties(TWO_DAYS),
                         Leadership.alone(),
                         clock);
 

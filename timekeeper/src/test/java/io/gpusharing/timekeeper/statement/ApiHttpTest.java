@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -16,7 +15,6 @@ import io.gpusharing.kubernetes.Terms;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
-import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.budget.Budgets;
@@ -30,6 +28,8 @@ import io.gpusharing.timekeeper.cluster.PodEvent.Updated;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.ClusterTenant;
 import io.gpusharing.timekeeper.database.Snapshot;
+import io.gpusharing.timekeeper.explanation.FakeScheduler;
+import io.gpusharing.timekeeper.explanation.FakeScheduler.Answer;
 import io.gpusharing.timekeeper.ledger.Measurements;
 import io.gpusharing.timekeeper.ledger.correction.CorrectionOrder;
 import io.gpusharing.timekeeper.ledger.correction.Corrections;
@@ -37,6 +37,8 @@ import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import io.gpusharing.web.Caller;
+import io.gpusharing.wire.ExplanationQuestion;
+import io.gpusharing.wire.ExplanationQuestion.PodName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -51,7 +53,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -98,6 +99,7 @@ class ApiHttpTest {
     private static final SteppingClock CLOCK = new SteppingClock(TEN);
     private static final TestDatabase DATABASE = TestDatabase.create();
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static final FakeScheduler SCHEDULER = new FakeScheduler(ApiHttpTest::explained);
     private static FakeApiServer api;
     private static ServletWebServerApplicationContext context;
     private static int port;
@@ -122,13 +124,14 @@ class ApiHttpTest {
     @ConfigurationPropertiesScan({
         "io.gpusharing.timekeeper.cluster",
         "io.gpusharing.timekeeper.ledger",
-        "io.gpusharing.timekeeper.reclaim"
+        "io.gpusharing.timekeeper.explanation"
     })
     @ComponentScan(
             basePackages = {
                 "io.gpusharing.timekeeper.web",
                 "io.gpusharing.timekeeper.ledger",
                 "io.gpusharing.timekeeper.budget",
+                "io.gpusharing.timekeeper.explanation",
                 "io.gpusharing.timekeeper.statement",
                 "io.gpusharing.timekeeper.usage",
                 "io.gpusharing.timekeeper.audit"
@@ -139,13 +142,12 @@ class ApiHttpTest {
                             pattern =
                                     ".*(Watch|StatusPublisher|LedgerWord|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|budget\\.correction\\..*|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
     @ComponentScan(
-            basePackages = {"io.gpusharing.timekeeper.receipt", "io.gpusharing.timekeeper.reclaim"},
+            basePackages = "io.gpusharing.timekeeper.receipt",
             useDefaultFilters = false,
             includeFilters =
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
-                            pattern =
-                                    ".*\\.(EvictionReceipts|EvictionWatch|ReclaimEvictions|PlacementExplanations|ClusterSnapshotReader|Reservations)"))
+                            pattern = ".*\\.(EvictionReceipts|EvictionWatch)"))
     @EntityScan("io.gpusharing.timekeeper")
     @EnableJpaRepositories(basePackages = "io.gpusharing.timekeeper")
     @Import({Snapshot.class, ClusterTenant.class})
@@ -198,11 +200,6 @@ class ApiHttpTest {
         }
 
         @Bean
-        ProviderAsk providerAsk() {
-            return new ProviderAsk(Map.of());
-        }
-
-        @Bean
         ClusterDatabase rows() {
             return DATABASE.rows();
         }
@@ -228,7 +225,10 @@ class ApiHttpTest {
     @BeforeAll
     static void start() throws Exception {
         api = new FakeApiServer();
-        placements();
+        api.objects.put(
+                "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-scheduler-ca",
+                JSON.createObjectNode()
+                        .set("data", JSON.createObjectNode().put("ca.crt", SCHEDULER.authority())));
         TERMS.begin();
         context =
                 (ServletWebServerApplicationContext)
@@ -237,6 +237,7 @@ class ApiHttpTest {
                                         "spring.config.location=optional:classpath:/none/",
                                         "server.port=0",
                                         "gpusharing.cluster.namespace=gpusharing-system",
+                                        "gpusharing.explanation.url=" + SCHEDULER.url(),
                                         "spring.flyway.enabled=false",
                                         "spring.threads.virtual.enabled=true",
                                         "spring.jackson.deserialization.fail-on-unknown-properties=true",
@@ -283,80 +284,19 @@ class ApiHttpTest {
         await().until(() -> charged(RUNNING.uid()) == 3600L * 1_000_000);
     }
 
-    /** Two GPUs of which two teams have 60 each, and a pod of one of them that wants 60. */
-    private static void placements() {
-        list("/api/v1/namespaces", "metadata: {name: team-a}", "metadata: {name: team-c}");
-        list("/apis/policy/v1/poddisruptionbudgets");
-        list("/apis/gpusharing.io/v1alpha1/gpubudgets");
-        list(
-                "/api/v1/nodes",
-                """
-                metadata: {name: n1}
-                status: {allocatable: {tencent.com/vcuda-core: '200', tencent.com/vcuda-memory: '128', cpu: '8', pods: '110'}}
-                """);
-        list(
-                "/apis/gpusharing.io/v1alpha1/gpunodes",
-                """
-                metadata: {name: n1}
-                status:
-                  gpus:
-                  - {index: 0, uuid: GPU-0, memoryMiB: 16384, health: Healthy, mode: Shared}
-                  - {index: 1, uuid: GPU-1, memoryMiB: 16384, health: Healthy, mode: Shared}
-                """);
-        String waiting = placed("team-a", "waits", "");
-        list(
-                "/api/v1/pods",
-                waiting,
-                placed("team-a", "mine", "GPU-0"),
-                placed("team-c", "secret", "GPU-1"));
-        api.objects.put(
-                "/api/v1/namespaces/team-a/pods/waits",
-                JSON.readTree(Serialization.asJson(Serialization.unmarshal(waiting, Pod.class))));
-    }
-
-    private static void list(String path, String... items) {
-        var list = JSON.createObjectNode();
-        list.putObject("metadata").put("resourceVersion", "1");
-        var all = list.putArray("items");
-        for (String item : items) {
-            all.add(JSON.readTree(Serialization.asJson(Serialization.unmarshal(item, Map.class))));
-        }
-        api.objects.put(path, list);
-    }
-
-    /**
-     * @param gpu where it runs; empty if it waits
-     */
-    private static String placed(String namespace, String name, String gpu) {
-        UUID uid = UUID.nameUUIDFromBytes((namespace + name).getBytes(StandardCharsets.UTF_8));
-        return """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: %s
-          namespace: %s
-          uid: %s
-          creationTimestamp: "2026-03-01T10:00:00Z"
-          labels: {gpusharing.io/metered: "true"}
-          annotations: {%s}
-        spec:
-          %s
-          containers:
-          - name: cuda
-            resources: {limits: {tencent.com/vcuda-core: '60', tencent.com/vcuda-memory: '30'}}
-        status:
-          conditions:
-          - {type: PodScheduled, status: "%s", reason: Unschedulable, lastTransitionTime: "2026-03-01T10:00:00Z"}
-        """
-                .formatted(
-                        name,
-                        namespace,
-                        uid,
-                        gpu.isEmpty()
-                                ? ""
-                                : "gpusharing.io/placement: '%s;cuda=%s'".formatted(uid, gpu),
-                        gpu.isEmpty() ? "priority: 0" : "nodeName: n1",
-                        gpu.isEmpty() ? "False" : "True");
+    /** It knows one pod, and what is new it explains by its name. */
+    private static Answer explained(ExplanationQuestion question) {
+        PodName pod = question.pod();
+        return pod == null
+                ? Answer.explained(
+                        EXPLAINED.formatted(
+                                JSON.readTree(String.valueOf(question.newPod()))
+                                        .at("/metadata/name")
+                                        .asString(),
+                                "New"))
+                : pod.name().equals("waits")
+                        ? Answer.explained(EXPLAINED.formatted("waits", "Waits"))
+                        : Answer.problem(404, "There is no pod %s in team-a".formatted(pod.name()));
     }
 
     private static long charged(UUID pod) {
@@ -371,6 +311,7 @@ class ApiHttpTest {
     static void stop() {
         context.close();
         api.close();
+        SCHEDULER.close();
     }
 
     private static HttpResponse<String> get(@Nullable String who, String path, String... headers)
@@ -1201,36 +1142,42 @@ class ApiHttpTest {
                 BodyHandlers.ofString());
     }
 
-    @Test
-    void aPodThatWaitsIsToldWhyAndWhatWouldFit() throws Exception {
-        JsonNode answer = json(PLACEMENT);
+    /** As the scheduler says it, with what is empty left out where it leaves it out. */
+    private static final String EXPLAINED =
+            """
+            {"asOf":"2026-03-01T12:00:00.500Z","namespace":"team-a","name":"%s","state":"%s","summary":"No GPU is free.",
+             "asks":[{"container":"cuda","kind":"App","gpus":1,"core":60,"memoryMiB":7680,"memoryPercent":0,"whole":false}],
+             "nodes":{"all":2,"fit":0,"why":{"zone":1,"gpu":1},"onlyInSum":0},
+             "room":{"decision":"NOTHING_HELPS","text":"nobody","spared":{"a":1},"nodesLeftOut":0},
+             "end":{"at":"2026-03-01T13:00:00Z","node":"n1","victims":[],"text":"its budget"},
+             "details":[{"name":"n1","fits":false,"reason":"gpu","sumSuffices":true,"gpus":[
+              {"index":0,"uuid":"GPU-0","healthy":true,"total":{"core":100,"memoryMiB":16384},"free":{"core":40,"memoryMiB":1},
+               "holders":[{"core":60,"memoryMiB":7680,"whole":false,"gone":false,"mayBeEvicted":true}]}]}],
+             "notJudged":["volumes"]}
+            """;
 
-        assertThat(answer.path("state").asString()).isEqualTo("Waits");
-        assertThat(answer.path("summary").asString())
-                .isEqualTo(
-                        "No single GPU has 60 of 100 and 7680 MiB free: of 2 GPUs on 1 node that fit otherwise, most is free of one on n1, 40 of 100 and 8704 MiB; what fits now, on n1: tencent.com/vcuda-core: 40 and tencent.com/vcuda-memory: 30.");
-        assertThat(answer.at("/details/0/gpus/0/holders/0/name").asString()).isEqualTo("mine");
-        assertThat(answer.at("/details/0/gpus/1/holders/0/core").asLong()).isEqualTo(60);
-        assertThat(answer.toString()).as("team-c is not the reader's").doesNotContain("secret");
-        assertThat(json("admin", PLACEMENT).toString()).contains("secret");
-        assertThat(json(PLACEMENT + "?nodes=0").has("details")).isFalse();
+    @Test
+    void aPodThatWaitsIsToldWhatTheSchedulerSays() throws Exception {
+        HttpResponse<String> answer = get("reader", PLACEMENT + "?nodes=7");
+
+        assertThat(answer.body())
+                .isEqualTo(JSON.readTree(EXPLAINED.formatted("waits", "Waits")).toString());
+        ExplanationQuestion asked = SCHEDULER.questions.getLast();
+        assertThat(asked.user()).isEqualTo("reader@example.com");
+        assertThat(asked.pod()).isEqualTo(new PodName("team-a", "waits"));
+        assertThat(asked.nodes()).isEqualTo(7);
     }
 
     @Test
-    void aPodThatCannotBeReadIsToldWhy() throws Exception {
-        JsonNode odd =
-                Objects.requireNonNull(api.objects.get("/api/v1/namespaces/team-a/pods/waits"))
-                        .deepCopy();
-        ((ObjectNode) odd.at("/metadata")).put("creationTimestamp", "once");
-        api.objects.put("/api/v1/namespaces/team-a/pods/odd", odd);
-
-        JsonNode answer = json(PLACEMENT.replace("waits", "odd"));
-
-        assertThat(answer.path("state").asString()).isEqualTo("Unreadable");
-        assertThat(answer.path("name").asString()).isEqualTo("odd");
-        assertThat(answer.path("summary").asString())
-                .startsWith("It cannot be read: ")
-                .contains("once");
+    void whereNoSchedulerAnswersThatIsSaid() throws Exception {
+        for (int status : List.of(401, 403, 500)) {
+            SCHEDULER.answers(question -> Answer.text(status, "gpusharing-timekeeper alone"));
+            try {
+                isProblem(get("reader", PLACEMENT), 503, "No scheduler of GPUSharing says now");
+            } finally {
+                SCHEDULER.answers(ApiHttpTest::explained);
+            }
+        }
     }
 
     @Test
@@ -1257,9 +1204,14 @@ class ApiHttpTest {
         JsonNode explained = JSON.readTree(answer.body());
         assertThat(explained.path("state").asString()).isEqualTo("New");
         assertThat(explained.path("name").asString()).isEqualTo("later");
-        assertThat(explained.path("summary").asString()).startsWith("No single GPU has 60 of 100");
-        assertThat(newPod("reader", "team-a", NEW.replace("\"60\"", "\"40\"")).body())
-                .contains("It fits on n1 as it is.");
+        JsonNode asked = JSON.readTree(String.valueOf(SCHEDULER.questions.getLast().newPod()));
+        assertThat(asked.at("/metadata/uid").asString()).isNotEmpty();
+        assertThat(asked.at("/metadata/creationTimestamp").asString()).isNotEmpty();
+        assertThat(asked.at("/metadata/namespace").asString()).isEqualTo("team-a");
+        assertThat(asked.at("/metadata/annotations/gpusharing.io~1budget").asString())
+                .isEqualTo("a");
+        assertThat(asked.at("/spec/containers/0/resources/limits/tencent.com~1vcuda-core"))
+                .hasToString("\"60\"");
     }
 
     @ParameterizedTest

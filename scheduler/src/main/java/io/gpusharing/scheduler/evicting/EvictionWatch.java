@@ -1,0 +1,109 @@
+package io.gpusharing.scheduler.evicting;
+
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.ObjectInformer;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Follows the {@code GpuEviction} objects, of any cause: what the evictor has to do, and what has
+ * been done.
+ */
+public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handler<GpuEviction> {
+
+    private final ObjectInformer<GpuEviction> informer;
+    private final Map<String, GpuEviction> present = new ConcurrentHashMap<>();
+    private final Map<String, Plan> open = new ConcurrentHashMap<>();
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private volatile boolean listed;
+    private volatile boolean running;
+
+    /** Follows what an informer shows, which it starts and ends. */
+    public EvictionWatch(ObjectInformer<GpuEviction> informer) {
+        this.informer = informer;
+    }
+
+    /** Whether all that there are have ever been listed. */
+    public boolean isListed() {
+        return listed;
+    }
+
+    /** All there are now, in no order; each text in them can be understood. */
+    public List<GpuEviction> all() {
+        return List.copyOf(present.values());
+    }
+
+    /** One of them; empty if it is not there, or not yet, or could never be read. */
+    public Optional<GpuEviction> byName(String name) {
+        return Optional.ofNullable(present.get(name));
+    }
+
+    /** The plans for which there is something to do. */
+    List<Plan> open() {
+        return List.copyOf(open.values());
+    }
+
+    /**
+     * Calls a listener whenever there is a plan to do something for.
+     *
+     * @param listener must be quick
+     */
+    void listen(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    @Override
+    public void onListed() {
+        listed = true;
+    }
+
+    /**
+     * One that cannot be read is not carried out, and what it was before neither. Of what has been
+     * done it says what it said when it could be read last.
+     *
+     * @throws RuntimeException if it cannot be read
+     */
+    @Override
+    public void onUpdate(GpuEviction object) {
+        open.remove(object.getMetadata().getName());
+        Plan plan = Plan.of(object);
+        present.put(plan.name(), object);
+        if (plan.isOpen()) {
+            open.put(plan.name(), plan);
+            listeners.forEach(Runnable::run);
+        }
+    }
+
+    @Override
+    public void onDelete(GpuEviction object) {
+        open.remove(object.getMetadata().getName());
+        present.remove(object.getMetadata().getName());
+    }
+
+    @Override
+    public void start() {
+        running = true;
+        informer.start(this);
+    }
+
+    @Override
+    public void stop() {
+        informer.close();
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** From before anybody plans or evicts by it until after. */
+    @Override
+    public int getPhase() {
+        return -1000;
+    }
+}

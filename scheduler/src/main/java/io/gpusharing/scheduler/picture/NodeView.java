@@ -1,0 +1,83 @@
+package io.gpusharing.scheduler.picture;
+
+import io.fabric8.kubernetes.api.model.Taint;
+import io.gpusharing.placement.FreeCapacity;
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.PodHold;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.sharing.Amounts;
+import io.gpusharing.wire.GpuHold;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node, as the scheduler sees it.
+ *
+ * @param empty what it has while nobody runs there
+ * @param shared its GPUs where our device plugin hands them out; null where another provider does
+ * @param kept room on them that is kept for waiting pods
+ */
+public record NodeView(
+        String name,
+        Map<String, String> labels,
+        List<Taint> taints,
+        boolean unschedulable,
+        FreeCapacity empty,
+        @Nullable SharedNode shared,
+        List<KeptRoom> kept) {
+
+    public NodeView {
+        kept = List.copyOf(kept);
+        labels = Map.copyOf(labels);
+        taints = List.copyOf(taints);
+    }
+
+    /** The same with more room that is kept, in place of what was kept for the same pod. */
+    NodeView keeping(KeptRoom room) {
+        return new NodeView(
+                name,
+                labels,
+                taints,
+                unschedulable,
+                empty,
+                shared,
+                Stream.concat(
+                                kept.stream().filter(it -> !it.podUid().equals(room.podUid())),
+                                room.held().isEmpty() ? Stream.empty() : Stream.of(room))
+                        .toList());
+    }
+
+    /** What others of its priority or a higher one are to have. */
+    public List<KeptRoom> keptFrom(Waiter waiter) {
+        return KeptRoom.against(waiter.pod().uid(), waiter.priority(), kept, uid -> false);
+    }
+
+    /** What a pod that is here holds, by the word of whoever hands out the node's GPUs. */
+    public PodHold hold(Holder gpuPod) {
+        PodHold hold = gpuPod.hold();
+        return shared == null
+                ? hold
+                : new PodHold(
+                        hold.requests(),
+                        shared.held(gpuPod.pod().uid(), hold.containers()),
+                        hold.containers());
+    }
+
+    /**
+     * What the device plugin says that pods hold that are here no more: their processes may live
+     * on, and until they have ended their GPUs are not free.
+     *
+     * @param here the pods that are
+     */
+    public PodHold leftBehind(Collection<Holder> here) {
+        Map<String, List<GpuHold>> granted =
+                new HashMap<>(shared == null ? Map.of() : shared.granted());
+        here.forEach(gpuPod -> granted.remove(gpuPod.pod().uid()));
+        return new PodHold(
+                Amounts.NONE, granted.values().stream().flatMap(List::stream).toList(), List.of());
+    }
+}

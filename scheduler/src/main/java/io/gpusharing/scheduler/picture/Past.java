@@ -1,0 +1,36 @@
+package io.gpusharing.scheduler.picture;
+
+import static java.util.stream.Collectors.toSet;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What reclaim has done and was refused for as long as that has a bearing on what it does next.
+ *
+ * @param evictions of victims that went, or may have
+ * @param refusals of victims that the API server did not let go
+ * @param going UIDs of victims that may not show yet that they go, each with the instant from which
+ *     on that is not believed any more
+ */
+public record Past(
+        List<PastEviction> evictions, List<Refusal> refusals, Map<String, Instant> going) {
+
+    public Past {
+        evictions = List.copyOf(evictions);
+        refusals = List.copyOf(refusals);
+        going = Map.copyOf(going);
+    }
+
+    /**
+     * UIDs of the victims that will have gone soon, though they may not show it at this instant.
+     */
+    public Set<String> goingAt(Instant now) {
+        return going.entrySet().stream()
+                .filter(it -> now.isBefore(it.getValue()))
+                .map(Map.Entry::getKey)
+                .collect(toSet());
+    }
+}

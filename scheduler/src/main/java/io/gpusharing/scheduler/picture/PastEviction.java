@@ -1,0 +1,22 @@
+package io.gpusharing.scheduler.picture;
+
+import java.time.Instant;
+
+/**
+ * An earlier eviction, as its receipt has it.
+ *
+ * @param plan evictions with the same one made room for one waiter together
+ * @param settlesAt by when the waiter should be bound: the victims' grace and a minute
+ * @param helped whether it was
+ * @param node where room was made
+ */
+public record PastEviction(
+        String plan,
+        Instant at,
+        Instant settlesAt,
+        PodRef waiter,
+        String workload,
+        String waiterBudget,
+        String victimBudget,
+        String node,
+        boolean helped) {}

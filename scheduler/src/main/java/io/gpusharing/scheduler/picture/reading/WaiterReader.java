@@ -1,0 +1,139 @@
+package io.gpusharing.scheduler.picture.reading;
+
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerPort;
+import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodFacts.Owner;
+import io.gpusharing.placement.PodAsk;
+import io.gpusharing.scheduler.picture.PodRef;
+import io.gpusharing.scheduler.picture.SchedulingConstraints;
+import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.sharing.Amounts;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a pod that the scheduler says it cannot place. */
+public final class WaiterReader {
+
+    /** Several times what anybody needs to say where a pod may run. */
+    private static final int MOST = 16 * 1024;
+
+    private final CapacityReader capacity;
+
+    public WaiterReader(CapacityReader capacity) {
+        this.capacity = capacity;
+    }
+
+    /** Whether the scheduler has said that it cannot place it. */
+    static boolean waits(Pod pod, PodFacts facts) {
+        return facts.placement().node() == null
+                && facts.placement().unschedulableSince() != null
+                && pod.getMetadata().getDeletionTimestamp() == null;
+    }
+
+    /**
+     * @param pod one that waits
+     */
+    Waiter read(Pod pod, PodFacts facts) {
+        return read(pod, facts, Objects.requireNonNull(facts.placement().unschedulableSince()));
+    }
+
+    /**
+     * The same of a pod that may not wait yet.
+     *
+     * @param since since when it is taken to wait
+     */
+    public Waiter read(Pod pod, PodFacts facts, Instant since) {
+        PodSpec spec = pod.getSpec();
+        String own = pod.getMetadata().getUid();
+        PodAsk ask = capacity.ask(pod);
+        SchedulingConstraints constraints = constraints(spec);
+        // All waiters of a snapshot are in memory at once, and each may say a megabyte and a half.
+        boolean tooMuch =
+                constraints.size()
+                                + SchedulingConstraints.size(ask.requests().byResource().keySet())
+                        > MOST;
+        return new Waiter(
+                PodRef.of(facts),
+                since,
+                facts.placement().nominatedNode(),
+                facts.placement().gated(),
+                facts.placement().priority(),
+                !"Never".equals(spec.getPreemptionPolicy()),
+                tooMuch ? new PodAsk(Amounts.NONE, ask.gpus(), ask.containers()) : ask,
+                Optional.ofNullable(facts.owner()).map(Owner::uid).orElse(own),
+                tooMuch ? SchedulingConstraints.NONE : constraints,
+                tooMuch
+                        ? "it says more about its place than is read"
+                        : Optional.ofNullable(capacity.unjudged(pod))
+                                .orElseGet(() -> unjudged(spec, message(pod))));
+    }
+
+    /** What decides about its place and cannot be seen from here. */
+    private static @Nullable String unjudged(PodSpec spec, String message) {
+        if (dependsOnPods(spec.getAffinity()) || message.contains("anti-affinity")) {
+            return "its place depends on other pods (affinity)";
+        }
+        if (spec.getTopologySpreadConstraints().stream()
+                .anyMatch(it -> "DoNotSchedule".equals(it.getWhenUnsatisfiable()))) {
+            return "its place depends on other pods (topology spread)";
+        }
+        if (!spec.getResourceClaims().isEmpty()) {
+            return "it has resource claims";
+        }
+        if (Stream.concat(spec.getContainers().stream(), spec.getInitContainers().stream())
+                .map(Container::getPorts)
+                .flatMap(List::stream)
+                .map(ContainerPort::getHostPort)
+                .anyMatch(port -> port != null && port > 0)) {
+            return "it wants ports of its node";
+        }
+        return message.contains("volume") || message.contains("persistentvolumeclaim")
+                ? "the scheduler has objections because of a volume"
+                : null;
+    }
+
+    private static boolean dependsOnPods(@Nullable Affinity affinity) {
+        if (affinity == null) {
+            return false;
+        }
+        var near = affinity.getPodAffinity();
+        var far = affinity.getPodAntiAffinity();
+        return (near != null && !near.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty())
+                || (far != null
+                        && !far.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty());
+    }
+
+    private static SchedulingConstraints constraints(PodSpec spec) {
+        List<NodeSelectorTerm> terms =
+                Optional.ofNullable(spec.getAffinity())
+                        .map(Affinity::getNodeAffinity)
+                        .map(it -> it.getRequiredDuringSchedulingIgnoredDuringExecution())
+                        .map(it -> it.getNodeSelectorTerms())
+                        .orElse(List.of());
+        return new SchedulingConstraints(
+                Objects.requireNonNullElse(spec.getNodeSelector(), Map.of()),
+                terms,
+                spec.getTolerations());
+    }
+
+    /** What the scheduler says of it. */
+    private static String message(Pod pod) {
+        return pod.getStatus().getConditions().stream()
+                .filter(it -> it.getType().equals("PodScheduled"))
+                .map(PodCondition::getMessage)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse("");
+    }
+}

@@ -1,0 +1,54 @@
+package io.gpusharing.scheduler.reclaiming;
+
+import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.scheduler.budgets.Budgets;
+import io.gpusharing.scheduler.budgets.FreshBudgets;
+import io.gpusharing.scheduler.cluster.UnschedulablePods;
+import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
+import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.reservation.Reservations;
+import io.gpusharing.web.Parts;
+import java.time.Clock;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+class ReclaimConfiguration {
+
+    @Bean
+    ReadingSettings readingSettings(
+            @Value("${gpusharing.namespace}") String ownNamespace, ReclaimProperties properties) {
+        return properties.reading(ownNamespace);
+    }
+
+    @Bean
+    Reclaimer reclaimer(
+            UnschedulablePods waiting,
+            Budgets budgets,
+            FreshBudgets fresh,
+            ClusterSnapshotReader snapshots,
+            ReclaimEvictions evictions,
+            Reservations reservations,
+            ReclaimProperties properties,
+            ReclaimMetrics metrics,
+            Leadership leadership,
+            Parts parts,
+            @Qualifier("evicting") Clock clock) {
+        var reclaimer =
+                new Reclaimer(
+                        waiting,
+                        budgets,
+                        fresh,
+                        snapshots,
+                        evictions,
+                        reservations,
+                        properties,
+                        metrics,
+                        leadership,
+                        clock);
+        parts.add(reclaimer.rounds());
+        return reclaimer;
+    }
+}

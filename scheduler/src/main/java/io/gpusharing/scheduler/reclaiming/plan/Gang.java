@@ -1,0 +1,32 @@
+package io.gpusharing.scheduler.reclaiming.plan;
+
+import io.gpusharing.scheduler.picture.BudgetAccount;
+import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.NodeView;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Pods that are evicted together or not at all.
+ *
+ * @param budget the budget of all of them
+ */
+record Gang(String key, BudgetAccount budget, List<Holder> pods) {
+
+    /** The most overdrawn budget first, in it the newest pods. */
+    static final Comparator<Gang> EVICTION_ORDER =
+            Comparator.comparing((Gang gang) -> gang.budget().overrun())
+                    .reversed()
+                    .thenComparing(gang -> gang.budget().name())
+                    .thenComparing(Gang::newest, Comparator.reverseOrder())
+                    .thenComparing(Gang::key);
+
+    private Instant newest() {
+        return pods.stream().map(Holder::since).max(Comparator.naturalOrder()).orElseThrow();
+    }
+
+    boolean standsOn(NodeView node) {
+        return pods.stream().anyMatch(pod -> pod.node().equals(node.name()));
+    }
+}

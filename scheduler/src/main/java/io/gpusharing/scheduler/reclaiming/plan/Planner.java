@@ -1,0 +1,262 @@
+package io.gpusharing.scheduler.reclaiming.plan;
+
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.PodAsk;
+import io.gpusharing.scheduler.picture.ClusterSnapshot;
+import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.NodeView;
+import io.gpusharing.scheduler.picture.PastEviction;
+import io.gpusharing.scheduler.picture.SchedulingConstraints;
+import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
+import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
+import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides for every waiting pod whether somebody is evicted for it, and who.
+ *
+ * <p>The waiter is in budget and unschedulable for a while; what the scheduler's own preemption can
+ * solve is left to it. Victims are pods of budgets that are over now and say so in {@code
+ * onExhausted}: the most overdrawn budget first, in it the newest, whole gangs, no more than
+ * needed, and only if the waiter then fits.
+ */
+public final class Planner {
+
+    /** For so many waiters one round searches the cluster; equal ones count once. */
+    static final int MAX_EVALUATIONS = 50;
+
+    private final Rules rules;
+    private final WaiterQueue queue;
+    private int evaluations;
+
+    public Planner(Rules rules) {
+        this(rules, new WaiterQueue());
+    }
+
+    /**
+     * @param queue goes from round to round
+     */
+    public Planner(Rules rules, WaiterQueue queue) {
+        this.rules = rules;
+        this.queue = queue;
+    }
+
+    /** For how many waiters the last round searched the cluster. */
+    int evaluations() {
+        return evaluations;
+    }
+
+    /**
+     * Everything about a waiter that its decision depends on. The hundred pods of a job are alike
+     * and are answered once.
+     *
+     * @param early whether the scheduler is still trusted to help it
+     */
+    private record WaiterKind(
+            String namespace,
+            int priority,
+            boolean preempts,
+            boolean early,
+            PodAsk ask,
+            SchedulingConstraints constraints) {}
+
+    private WaiterKind kind(ClusterSnapshot snapshot, Waiter waiter) {
+        return new WaiterKind(
+                waiter.pod().namespace(),
+                waiter.priority(),
+                waiter.preempts(),
+                snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
+                waiter.ask(),
+                waiter.constraints());
+    }
+
+    /**
+     * One decision for each waiter, the most important and longest waiting first; each takes for
+     * granted that those before it are carried out. For {@link #MAX_EVALUATIONS} kinds of waiters
+     * at most; the others have their turn in the next round.
+     *
+     * @param nodePods all pods of a node, also those without a GPU; asked only for the few nodes
+     *     that a decision rests on
+     */
+    public List<Decision> plan(ClusterSnapshot snapshot, Function<String, List<Holder>> nodePods) {
+        var decisions = new ArrayList<Decision>();
+        var answers = new HashMap<WaiterKind, Leave>();
+        ClusterSnapshot present = snapshot;
+        evaluations = 0;
+        for (Waiter waiter : queue.queue(snapshot.waiters())) {
+            Optional<Leave> refused = new WaiterFilter(present, rules).refuse(waiter);
+            Leave same = answers.get(kind(present, waiter));
+            if (refused.isPresent()) {
+                decisions.add(refused.get());
+                continue;
+            }
+            if (same != null) {
+                decisions.add(same.of(waiter));
+                continue;
+            }
+            if (evaluations == MAX_EVALUATIONS) {
+                queue.postpone(waiter);
+                decisions.add(
+                        new Leave(
+                                waiter,
+                                Reason.NEXT_ROUND,
+                                "%d other waiters come first".formatted(evaluations),
+                                null,
+                                List.of()));
+                continue;
+            }
+            evaluations++;
+            Decision decision = decide(present, waiter);
+            for (String node = incompleteNode(decision, present); node != null; ) {
+                present = present.withAllPodsOf(node, nodePods.apply(node));
+                decision = decide(present, waiter);
+                node = incompleteNode(decision, present);
+            }
+            switch (decision) {
+                case Evict evict -> {
+                    present =
+                            present.after(
+                                    evict.victimUids(),
+                                    evictions(evict, present),
+                                    evict.node(),
+                                    new KeptRoom(
+                                            waiter.pod().uid(),
+                                            waiter.priority(),
+                                            evict.node(),
+                                            evict.gpus(),
+                                            evict.victimUids(),
+                                            settlesAt(evict, present)));
+                    answers.clear();
+                }
+                case Leave leave -> answers.put(kind(present, waiter), leave);
+            }
+            decisions.add(decision);
+        }
+        return decisions;
+    }
+
+    /** What the plan will have done, as the next decision sees it. */
+    private List<PastEviction> evictions(Evict plan, ClusterSnapshot snapshot) {
+        Instant settlesAt = settlesAt(plan, snapshot);
+        return plan.victims().stream()
+                .map(victim ->
+                        new PastEviction(
+                                plan.waiter().pod().uid() + "@" + snapshot.now(),
+                                snapshot.now(),
+                                settlesAt,
+                                plan.waiter().pod(),
+                                plan.waiter().workload(),
+                                snapshot.budgetName(plan.waiter().pod()),
+                                victim.budget(),
+                                plan.node(),
+                                false))
+                .toList();
+    }
+
+    /** By when the waiter of a plan should be bound. */
+    public Instant settlesAt(Evict plan, ClusterSnapshot snapshot) {
+        return snapshot.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
+    }
+
+    private static @Nullable String incompleteNode(Decision decision, ClusterSnapshot snapshot) {
+        String node =
+                switch (decision) {
+                    case Evict evict -> evict.node();
+                    case Leave leave -> leave.node();
+                };
+        return node == null || snapshot.completeNodes().contains(node) ? null : node;
+    }
+
+    private Decision decide(ClusterSnapshot snapshot, Waiter waiter) {
+        FitCheck fitCheck = new FitCheck(snapshot, waiter);
+        List<NodeView> nodes =
+                snapshot.nodes().stream()
+                        .filter(fitCheck::couldEverFit)
+                        .sorted(Comparator.comparing(NodeView::name))
+                        .toList();
+        if (nodes.isEmpty()) {
+            return new Leave(
+                    waiter,
+                    Reason.NO_NODE,
+                    "no node that admits it is large enough",
+                    null,
+                    List.of());
+        }
+        return solvedWithoutEviction(snapshot, waiter, fitCheck, nodes)
+                .<Decision>map(leave -> leave)
+                .orElseGet(() ->
+                        switch (new VictimSelector(snapshot, rules, waiter, fitCheck, nodes)
+                                .select()) {
+                            case Evict plan -> limited(snapshot, plan);
+                            case Leave leave -> leave;
+                        });
+    }
+
+    private Optional<Leave> solvedWithoutEviction(
+            ClusterSnapshot snapshot, Waiter waiter, FitCheck fitCheck, List<NodeView> nodes) {
+        Predicate<Holder> nobody = gpuPod -> false;
+        Predicate<Holder> weaker =
+                gpuPod -> gpuPod.leaving() || gpuPod.priority() < waiter.priority();
+        boolean leftToScheduler =
+                waiter.preempts()
+                        && snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
+        for (NodeView node : nodes) {
+            if (fitCheck.fits(node, nobody)) {
+                return leave(waiter, Reason.FITS, node, "it fits on %s as it is");
+            }
+        }
+        for (NodeView node : nodes) {
+            if (fitCheck.fits(node, Holder::leaving)) {
+                return leave(
+                        waiter, Reason.FREEING, node, "it fits on %s when pods there have ended");
+            }
+        }
+        for (NodeView node : nodes) {
+            if (leftToScheduler
+                    && !fitCheck.fitsByTotals(node, Holder::leaving)
+                    && fitCheck.fitsByTotals(node, weaker)) {
+                return leave(
+                        waiter, Reason.LEFT_TO_SCHEDULER, node, "the scheduler can preempt on %s");
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** A plan larger than the limit goes alone, or it would never be carried out. */
+    private Decision limited(ClusterSnapshot snapshot, Evict plan) {
+        if (plan.victims().size() > GpuEviction.MOST_VICTIMS) {
+            return tooMuch(
+                    plan,
+                    "%d pods would have to go, and one plan ends %d at most"
+                            .formatted(plan.victims().size(), GpuEviction.MOST_VICTIMS));
+        }
+        long recent =
+                snapshot.past().stream()
+                        .filter(it -> it.at().plus(Duration.ofMinutes(1)).isAfter(snapshot.now()))
+                        .count();
+        return recent == 0 || recent + plan.victims().size() <= rules.maxPerMinute()
+                ? plan
+                : tooMuch(plan, "%d pods were evicted within a minute".formatted(recent));
+    }
+
+    private static Leave tooMuch(Evict plan, String detail) {
+        return new Leave(plan.waiter(), Reason.RATE_LIMITED, detail, null, plan.considered());
+    }
+
+    private static Optional<Leave> leave(
+            Waiter waiter, Reason reason, NodeView node, String detail) {
+        return Optional.of(
+                new Leave(waiter, reason, detail.formatted(node.name()), node.name(), List.of()));
+    }
+}

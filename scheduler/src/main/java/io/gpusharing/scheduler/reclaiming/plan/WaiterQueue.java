@@ -1,0 +1,42 @@
+package io.gpusharing.scheduler.reclaiming.plan;
+
+import io.gpusharing.scheduler.picture.Waiter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Whose turn it is. A round serves a limited number of waiters; those postponed come first in the
+ * next round. So hundreds of waiters cost no more than a few, and none is forgotten.
+ */
+public final class WaiterQueue {
+
+    private static final Comparator<Waiter> MOST_IMPORTANT_FIRST =
+            Comparator.comparingInt(Waiter::priority)
+                    .reversed()
+                    .thenComparing(Waiter::since)
+                    .thenComparing(waiter -> waiter.pod().uid());
+
+    private final Set<String> postponed = new LinkedHashSet<>();
+
+    /** Those postponed before, in that order, and then the others. */
+    List<Waiter> queue(List<Waiter> waiters) {
+        List<String> before = List.copyOf(postponed);
+        var queue = new ArrayList<>(waiters);
+        queue.sort(
+                Comparator.comparingInt(
+                                (Waiter it) -> {
+                                    int turn = before.indexOf(it.pod().uid());
+                                    return turn < 0 ? before.size() : turn;
+                                })
+                        .thenComparing(MOST_IMPORTANT_FIRST));
+        postponed.clear();
+        return queue;
+    }
+
+    void postpone(Waiter waiter) {
+        postponed.add(waiter.pod().uid());
+    }
+}

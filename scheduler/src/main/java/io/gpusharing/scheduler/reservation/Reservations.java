@@ -1,0 +1,97 @@
+package io.gpusharing.scheduler.reservation;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.GpuReservation;
+import io.gpusharing.kubernetes.GpuReservation.Maker;
+import io.gpusharing.kubernetes.StreamedList;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.scheduler.cluster.ReservationWatch;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.springframework.stereotype.Component;
+
+/** The room that is kept for pods that wait, as the API server has it. */
+@Component
+public class Reservations {
+
+    private final KubernetesClient client;
+    private final UnreadableObjects unreadable;
+
+    public Reservations(KubernetesClient client, UnreadableObjects unreadable) {
+        this.client = client;
+        this.unreadable = unreadable;
+    }
+
+    /**
+     * All that are kept for these pods, by node. Of others they have not been deleted yet.
+     *
+     * @param waiting UIDs of all pods that wait
+     * @throws KubernetesClientException if the API server cannot be asked
+     */
+    public Map<String, List<KeptRoom>> kept(Set<String> waiting, Instant now) {
+        var kept = new HashMap<String, List<KeptRoom>>();
+        // One that cannot be read keeps nothing: nobody knows what, where and for whom.
+        StreamedList.of(client, GpuReservation.class)
+                .forEach(reservation ->
+                        unreadable
+                                .read(reservation, ReservationWatch::room)
+                                .filter(room -> now.isBefore(room.until()))
+                                .filter(room -> waiting.contains(room.podUid()))
+                                .ifPresent(room ->
+                                        kept.computeIfAbsent(room.node(), node -> new ArrayList<>())
+                                                .add(room)));
+        return kept;
+    }
+
+    /**
+     * Keeps room, in place of what was kept for the same pod before.
+     *
+     * @throws KubernetesClientException if the API server does not take it, or cannot be asked
+     */
+    public void keep(GpuReservation reservation) {
+        reservation.write(client, Names.SCHEDULER);
+    }
+
+    /**
+     * Keeps no longer what reclaim kept for a plan. What was kept for the same waiter since, by
+     * another plan or for preemption, has another end, and stays.
+     *
+     * @param waiter UID of the pod
+     * @param until when that would have ended
+     * @throws KubernetesClientException if the API server does not take it, or cannot be asked
+     */
+    public void release(String waiter, Instant until, Instant now) {
+        GpuReservation kept = client.resources(GpuReservation.class).withName(waiter).get();
+        if (kept != null) {
+            unreadable.handOver(kept, it -> end(it, until, now));
+        }
+    }
+
+    private void end(GpuReservation kept, Instant until, Instant now) {
+        GpuReservation.Spec spec = kept.getSpec();
+        if (!Maker.Reclaim.name().equals(spec.madeBy())
+                || !kept.until().equals(until.truncatedTo(ChronoUnit.SECONDS))) {
+            return;
+        }
+        GpuReservation ended =
+                GpuReservation.of(
+                        spec.pod(),
+                        spec.priority(),
+                        Maker.Reclaim,
+                        spec.node(),
+                        kept.held(),
+                        kept.victims(),
+                        now);
+        // If somebody writes another one meanwhile, that one stays.
+        ended.getMetadata().setResourceVersion(kept.getMetadata().getResourceVersion());
+        keep(ended);
+    }
+}

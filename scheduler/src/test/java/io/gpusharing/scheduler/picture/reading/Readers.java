@@ -1,0 +1,97 @@
+package io.gpusharing.scheduler.picture.reading;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.kubernetes.PodReader;
+import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.grammar.MetagpuGrammar;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.scheduler.explaining.Subject;
+import io.gpusharing.scheduler.explaining.SubjectReader;
+import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.NodeView;
+import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.reading.HolderReader.Ending;
+import io.gpusharing.scheduler.reclaiming.Cluster;
+import io.gpusharing.sharing.ProviderAsk;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** All readers of a snapshot, as they work together. */
+public final class Readers {
+
+    private final RequestGrammars grammars;
+    private final PodReader pods;
+    private final CapacityReader capacity;
+    private final HolderReader gpuPods;
+
+    public Readers(RequestGrammars grammars) {
+        this(grammars, "");
+    }
+
+    public Readers(RequestGrammars grammars, String gangLabel) {
+        this(grammars, gangLabel, PodSharing.NONE);
+    }
+
+    public Readers(RequestGrammars grammars, String gangLabel, PodSharing sharing) {
+        this.grammars = grammars;
+        this.pods = new PodReader(grammars::reads);
+        this.capacity =
+                new CapacityReader(
+                        grammars,
+                        new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))),
+                        sharing);
+        this.gpuPods = new HolderReader(grammars, capacity, gangLabel);
+    }
+
+    public NodeView node(Node node) {
+        return capacity.node(node).with(null, List.of());
+    }
+
+    public NodeView node(Node node, GpuNode gpus, KeptRoom... kept) {
+        return capacity.node(node)
+                .with(SharedNode.of(gpus.getMetadata().getName(), gpus.getStatus()), List.of(kept));
+    }
+
+    public boolean waits(Pod pod) {
+        return WaiterReader.waits(pod, pods.read(pod));
+    }
+
+    public boolean holds(Pod pod) {
+        return HolderReader.holds(pods.read(pod));
+    }
+
+    public Waiter waiter(Pod pod) {
+        return new WaiterReader(capacity).read(pod, pods.read(pod));
+    }
+
+    public Holder gpuPod(Pod pod) {
+        return gpuPod(pod, Map.of(), new Ending(Instant.MIN, Instant.MAX));
+    }
+
+    public Holder gpuPod(Pod pod, Map<String, String> namespaceAnnotations, Ending ending) {
+        return gpuPods.read(
+                pod, pods.read(pod), namespaceAnnotations, Set.of(), NodeFacts.UNKNOWN, ending);
+    }
+
+    /** As the API server sends it. */
+    public static Pod pod(String json) {
+        return SnapshotJson.serialization().unmarshal(json, Pod.class);
+    }
+
+    /** All of a group are known: this bound pod alone. */
+    public void hold(GroupGpus group, Pod pod) {
+        group.holds(pod, gpuPod(pod));
+        group.complete(Map.of(), List.of());
+    }
+
+    public Subject subject(Pod pod, GroupGpus groups) {
+        return new SubjectReader(grammars, capacity).read(pod, false, groups, Cluster.NOON);
+    }
+}
