@@ -233,12 +233,18 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* Settings as JSON, empty if there are none. */}}
-{{- define "gpusharing.json" -}}
-{{- $settings := include "gpusharing.metagpuUnits" (dict "root" . "prefix" "gpusharing.metagpu-units") | fromJson }}
+{{/* What the site's own resources are worth, as JSON: names with a slash fit into no variable of their own. */}}
+{{- define "gpusharing.customResources" -}}
+{{- $settings := dict }}
 {{- range $name, $micros := .Values.customResources }}
 {{- $_ := set $settings (printf "gpusharing.custom-resources[%s]" $name) (int64 $micros) }}
 {{- end }}
+{{- toJson $settings }}
+{{- end }}
+
+{{/* Settings as JSON, empty if there are none. */}}
+{{- define "gpusharing.json" -}}
+{{- $settings := merge (include "gpusharing.metagpuUnits" (dict "root" . "prefix" "gpusharing.metagpu-units") | fromJson) (include "gpusharing.customResources" . | fromJson) }}
 {{- range $i, $driver := .Values.gpuDrivers }}
 {{- $prefix := printf "gpusharing.claims.drivers[%d]" $i }}
 {{- range $i, $class := $driver.deviceClasses }}
@@ -309,6 +315,18 @@ extenders:
       {{- range include "gpusharing.offeredResources" . | fromJsonArray }}
       - {name: {{ . }}, ignoredByScheduler: false}
       {{- end }}
+{{- end }}
+
+{{/* For how long what was evicted and refused decides what reclaim does next, and a day more. */}}
+{{- define "gpusharing.lookBack" -}}
+{{- $longest := 0 }}
+{{- range list .Values.reclaim.noReturn .Values.reclaim.insistAfter }}
+{{- if . }}
+{{- $unit := get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) (trunc -1 .) }}
+{{- $longest = max $longest (mul (regexFind "^[0-9]+" .) $unit) }}
+{{- end }}
+{{- end }}
+{{- add $longest 86400 }}s
 {{- end }}
 
 {{/* Configuration that both services share. Spring binds GPUSHARING_A_B to the property gpusharing.a.b. */}}
