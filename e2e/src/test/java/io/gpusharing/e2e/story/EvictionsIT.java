@@ -205,9 +205,13 @@ class EvictionsIT {
         }
         assertThat(cluster.program("scheduler").post(path + "/eviction", eviction).accepted())
                 .isTrue();
-        assertThat(cluster.program("timekeeper").create("", forged("Preemption")).accepted())
+        for (String cause : List.of("Reclaim", "Preemption", "RefusedStart")) {
+            assertThat(cluster.program("timekeeper").create("", forged(cause)).accepted())
+                    .as(cause)
+                    .isFalse();
+        }
+        assertThat(cluster.program("scheduler").create("", forged("MemoryOveruse")).accepted())
                 .isFalse();
-        assertThat(cluster.program("scheduler").create("", forged("Reclaim")).accepted()).isFalse();
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.NodeAgent;
+import io.gpusharing.e2e.installation.PlacingScheduler;
 import io.gpusharing.e2e.installation.Ports;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.ServerIdentity;
@@ -62,6 +63,8 @@ class UsageApiIT {
         Installation.set(cluster, VALUE, "rbac-timekeeper.yaml");
         Installation.set(cluster, VALUE, "api-service.yaml");
         serveFromHere();
+        // The timekeeper passes on to it what is asked about room.
+        PlacingScheduler.installed(cluster);
         var api = new Api(cluster.client());
         Team.create(cluster, api, "research");
         Team.create(cluster, api, "sales");
