@@ -248,4 +248,42 @@ public class GpuEviction extends CustomResource<GpuEviction.Spec, GpuEviction.St
     public Phase phase() {
         return getStatus() == null ? Phase.Asked : Phase.valueOf(getStatus().phase());
     }
+
+    /** Returns whether the API server is asked again later where it let nobody go. */
+    @JsonIgnore
+    public boolean isAskedAgain() {
+        return switch (cause()) {
+            case RefusedStart, MemoryOveruse -> true;
+            case Reclaim, Preemption -> false;
+        };
+    }
+
+    /** Returns whether there is anything to do for it, now or later. If not, it is final. */
+    @JsonIgnore
+    public boolean isOpen() {
+        return switch (phase()) {
+            case Asked, Planned -> true;
+            case Refused -> isAskedAgain();
+            case Done ->
+                    getSpec().waiter() != null
+                            && getSpec().settlesAt() != null
+                            && getStatus().outcome() == null;
+            case NotDone -> false;
+        };
+    }
+
+    /** Returns whether nobody ended by it, and nobody will. */
+    @JsonIgnore
+    public boolean isInVain() {
+        return !isOpen() && phase() != Phase.Done;
+    }
+
+    /**
+     * Returns whether something may be done for it and nothing is being done: who asked for it may
+     * take it back.
+     */
+    @JsonIgnore
+    public boolean isPending() {
+        return isOpen() && (phase() == Phase.Asked || phase() == Phase.Refused);
+    }
 }

@@ -4,7 +4,6 @@ import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.ObjectInformer;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.springframework.context.SmartLifecycle;
@@ -16,7 +15,7 @@ import org.springframework.context.SmartLifecycle;
 public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handler<GpuEviction> {
 
     private final ObjectInformer<GpuEviction> informer;
-    private final Map<String, GpuEviction> present = new ConcurrentHashMap<>();
+    private final Map<String, Plan> present = new ConcurrentHashMap<>();
     private final Map<String, Plan> open = new ConcurrentHashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean listed;
@@ -32,14 +31,16 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
         return listed;
     }
 
-    /** All there are now, in no order; each text in them can be understood. */
-    public List<GpuEviction> all() {
+    /** All there are now, in no order. */
+    public List<Plan> all() {
         return List.copyOf(present.values());
     }
 
-    /** One of them; empty if it is not there, or not yet, or could never be read. */
-    public Optional<GpuEviction> byName(String name) {
-        return Optional.ofNullable(present.get(name));
+    /**
+     * Whether one of this name is among them: not if it was not there yet, or could never be read.
+     */
+    public boolean shows(String name) {
+        return present.containsKey(name);
     }
 
     /** The plans for which there is something to do. */
@@ -71,8 +72,8 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     public void onUpdate(GpuEviction object) {
         open.remove(object.getMetadata().getName());
         Plan plan = Plan.of(object);
-        present.put(plan.name(), object);
-        if (plan.isOpen()) {
+        present.put(plan.name(), plan);
+        if (object.isOpen()) {
             open.put(plan.name(), plan);
             listeners.forEach(Runnable::run);
         }

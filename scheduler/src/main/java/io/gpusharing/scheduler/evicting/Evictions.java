@@ -72,7 +72,7 @@ final class Evictions {
         if (begun) {
             tellOfTheLost(plan, survey, now);
         }
-        if (plan.isAskedAgain() && Surveyor.isExempt(survey)) {
+        if (plan.object().isAskedAgain() && Surveyor.isExempt(survey)) {
             // Until that ends, or the plan is taken back.
             return true;
         }
@@ -219,7 +219,7 @@ final class Evictions {
                     api.evict(EvictionEvents.pod(victim), grace(pod), dryRun),
                     Result.Evicted);
         } catch (KubernetesClientException e) {
-            if (!plan.isAskedAgain() || e.getCode() <= 0 || OutageLog.isOutageForAll(e)) {
+            if (!plan.object().isAskedAgain() || e.getCode() <= 0 || OutageLog.isOutageForAll(e)) {
                 throw e;
             }
             // What it says else of this pod is no eviction either. Of one that is reclaimed no

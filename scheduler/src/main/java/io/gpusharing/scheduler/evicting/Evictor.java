@@ -189,7 +189,7 @@ final class Evictor implements SmartLifecycle {
         try {
             boolean done =
                     store.read(known)
-                            .filter(Plan::isOpen)
+                            .filter(plan -> plan.object().isOpen())
                             .map(plan -> step.done(plan, now))
                             .orElse(true);
             if (!done) {

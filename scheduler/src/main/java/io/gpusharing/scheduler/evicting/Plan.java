@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param plannedAt when its being carried out began; null before
  * @param settlesAt by when the waiter should be bound; null if nobody waits
  */
-record Plan(
+public record Plan(
         GpuEviction object,
         Cause cause,
         Phase phase,
@@ -36,7 +36,7 @@ record Plan(
      *
      * @throws RuntimeException if it cannot be read, or a later version wrote it
      */
-    static Plan of(GpuEviction object) {
+    public static Plan of(GpuEviction object) {
         List<Victim> victims = object.getSpec().victims();
         if (victims.isEmpty()) {
             throw new IllegalArgumentException("It names no victim");
@@ -69,24 +69,28 @@ record Plan(
                 ApiTime.readPresent(object.getSpec().settlesAt()));
     }
 
-    String name() {
+    /** The object's. */
+    public String name() {
         return object.getMetadata().getName();
     }
 
-    String uid() {
+    /** The object's. */
+    public String uid() {
         return object.getMetadata().getUid();
     }
 
-    List<Victim> victims() {
+    /** The pods that are to end. */
+    public List<Victim> victims() {
         return object.getSpec().victims();
     }
 
-    Optional<Waiter> waiter() {
+    /** The pod for which room is made; empty if for nobody. */
+    public Optional<Waiter> waiter() {
         return Optional.ofNullable(object.getSpec().waiter());
     }
 
     /** What the status says of a victim; empty if nothing. */
-    Optional<Answer> answer(Victim victim) {
+    public Optional<Answer> answer(Victim victim) {
         GpuEviction.Status status = object.getStatus();
         return status == null || status.victims() == null
                 ? Optional.empty()
@@ -98,34 +102,13 @@ record Plan(
         return object.getStatus() == null ? null : object.getStatus().refusedSince();
     }
 
-    /** Whether there is anything to do for it, now or later. */
-    boolean isOpen() {
-        return switch (phase) {
-            case Asked, Planned -> true;
-            case Refused -> isAskedAgain();
-            case Done -> awaitsOutcome();
-            case NotDone -> false;
-        };
-    }
-
     /** Whether pods are ended for it, and not only looked at. */
     boolean isCarriedOut() {
         return cause != Cause.Preemption && phase != Phase.Done;
     }
 
-    /** Whether the API server is asked again later where it refuses. */
-    boolean isAskedAgain() {
-        return cause == Cause.RefusedStart || cause == Cause.MemoryOveruse;
-    }
-
     /** Whether it is over by now who could take the room. */
     boolean isLate(Instant now) {
         return settlesAt != null && !now.isBefore(settlesAt);
-    }
-
-    private boolean awaitsOutcome() {
-        return object.getSpec().waiter() != null
-                && settlesAt != null
-                && object.getStatus().outcome() == null;
     }
 }

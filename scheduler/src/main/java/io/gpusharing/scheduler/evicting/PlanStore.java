@@ -6,6 +6,7 @@ import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import java.util.Optional;
@@ -56,12 +57,6 @@ final class PlanStore {
 
     /** Asks for an eviction; nothing happens if one of its name is there. */
     void ask(GpuEviction eviction) {
-        try {
-            client.resource(eviction).create();
-        } catch (KubernetesClientException e) {
-            if (e.getCode() != HTTP_CONFLICT) {
-                throw e;
-            }
-        }
+        GpuEvictions.create(client, eviction);
     }
 }

@@ -1,14 +1,13 @@
 package io.gpusharing.scheduler.evicting;
 
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
-import io.gpusharing.kubernetes.GpuEviction.Spec;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.scheduler.cluster.PodLookup;
@@ -198,28 +197,20 @@ final class RefusedStartPlanner {
 
     private static GpuEviction eviction(RefusedStart start) {
         String uid = start.pod().toString();
-        var eviction = new GpuEviction();
-        eviction.setMetadata(new ObjectMetaBuilder().withName("refused-start-" + uid).build());
-        eviction.setSpec(
-                new Spec(
-                        Cause.RefusedStart.name(),
+        return GpuEvictions.of(
+                "refused-start-" + uid,
+                Cause.RefusedStart,
+                new Victim(
+                        start.namespace(),
+                        start.name(),
+                        uid,
                         start.node(),
-                        List.of(
-                                new Victim(
-                                        start.namespace(),
-                                        start.name(),
-                                        uid,
-                                        start.node(),
-                                        null,
-                                        null,
-                                        null,
-                                        why(start),
-                                        null,
-                                        null)),
                         null,
+                        null,
+                        null,
+                        why(start),
                         null,
                         null));
-        return eviction;
     }
 
     private static String why(RefusedStart start) {

@@ -1,10 +1,10 @@
 package io.gpusharing.scheduler.reclaiming;
 
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Considered;
 import io.gpusharing.kubernetes.GpuEviction.Spec;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.scheduler.picture.BudgetAccount;
@@ -39,9 +39,8 @@ final class EvictionOrder {
      * @param settlesAt by when the waiter should be bound
      */
     GpuEviction of(String name, Evict plan, Instant settlesAt) {
-        var order = new GpuEviction();
-        order.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        order.setSpec(
+        return GpuEvictions.of(
+                name,
                 new Spec(
                         Cause.Reclaim.name(),
                         plan.node(),
@@ -49,7 +48,6 @@ final class EvictionOrder {
                         waiter(plan.waiter()),
                         settlesAt.toString(),
                         considered(plan)));
-        return order;
     }
 
     /** The room that a plan makes, to be kept for its waiter until then. */

@@ -3,11 +3,12 @@ package io.gpusharing.scheduler.reclaiming;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.evicting.EvictionWatch;
+import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.Past;
-import java.net.HttpURLConnection;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -54,7 +55,7 @@ public class ReclaimEvictions {
     }
 
     private boolean isShown(String name) {
-        return watch.byName(name).isPresent() || unreadNames().anyMatch(name::equals);
+        return watch.shows(name) || unreadNames().anyMatch(name::equals);
     }
 
     private boolean isGone(String name) {
@@ -76,8 +77,7 @@ public class ReclaimEvictions {
      * plan is drawn up from: it is written only if nobody has written another since.
      */
     long last() {
-        return Stream.concat(
-                        watch.all().stream().map(it -> it.getMetadata().getName()), unreadNames())
+        return Stream.concat(watch.all().stream().map(Plan::name), unreadNames())
                 .mapToLong(ReclaimEvictions::number)
                 .max()
                 .orElse(0);
@@ -109,15 +109,7 @@ public class ReclaimEvictions {
     boolean write(GpuEviction order) {
         // It may have been written also where no answer comes.
         awaited.add(order.getMetadata().getName());
-        try {
-            client.resource(order).create();
-            return true;
-        } catch (KubernetesClientException e) {
-            if (e.getCode() == HttpURLConnection.HTTP_CONFLICT) {
-                return false;
-            }
-            throw e;
-        }
+        return GpuEvictions.create(client, order);
     }
 
     /** What the plans that were written after an instant have come to. */
@@ -140,8 +132,8 @@ public class ReclaimEvictions {
     /** The plans that were written after an instant, oldest first. */
     List<ReclaimPlan> since(Instant instant) {
         return watch.all().stream()
+                .filter(it -> it.created().isAfter(instant))
                 .flatMap(it -> ReclaimPlan.of(it).stream())
-                .filter(it -> it.at().isAfter(instant))
                 .sorted(Comparator.comparing(ReclaimPlan::at))
                 .toList();
     }

@@ -2,15 +2,13 @@ package io.gpusharing.scheduler.reclaiming;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.GpuEviction;
-import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Result;
-import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.GpuEviction.Waiter;
+import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.PastEviction;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.Refusal;
@@ -23,99 +21,89 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a {@code GpuEviction} of reclaim says of the past.
  *
- * @param uid the object's
- * @param at when it was written, by the API server's clock
+ * @param plan the object, as it was read
  * @param settlesAt by when the waiter should be bound
  * @param workload what the waiter belongs to
- * @param node where room was to be made
- * @param helped whether the waiter was bound there in time, as far as is known
  */
 record ReclaimPlan(
-        String uid,
-        Instant at,
-        Instant settlesAt,
-        Phase phase,
-        PodRef waiter,
-        String workload,
-        String waiterBudget,
-        String node,
-        List<Victim> victims,
-        List<Answer> answers,
-        boolean helped) {
+        Plan plan, Instant settlesAt, PodRef waiter, String workload, String waiterBudget) {
 
-    /** Reads one; empty if it is of another cause. */
-    static Optional<ReclaimPlan> of(GpuEviction object) {
-        GpuEviction.Spec spec = object.getSpec();
-        Status status = object.getStatus();
-        if (object.cause() != Cause.Reclaim || spec.waiter() == null || spec.settlesAt() == null) {
+    /** Takes what was read; empty if it is of another cause. */
+    static Optional<ReclaimPlan> of(Plan plan) {
+        Waiter waiter = plan.object().getSpec().waiter();
+        Instant settlesAt = plan.settlesAt();
+        if (plan.cause() != Cause.Reclaim || waiter == null || settlesAt == null) {
             return Optional.empty();
         }
-        Waiter waiter = spec.waiter();
         return Optional.of(
                 new ReclaimPlan(
-                        object.getMetadata().getUid(),
-                        ApiTime.read(object.getMetadata().getCreationTimestamp()),
-                        ApiTime.read(spec.settlesAt()),
-                        object.phase(),
+                        plan,
+                        settlesAt,
                         new PodRef(waiter.uid(), waiter.namespace(), waiter.name()),
                         requireNonNullElse(waiter.workload(), waiter.uid()),
-                        budget(waiter.budget(), waiter.namespace()),
-                        spec.node(),
-                        spec.victims(),
-                        status == null
-                                ? List.of()
-                                : requireNonNullElse(status.victims(), List.of()),
-                        status != null && status.outcome() != null && status.outcome().helped()));
+                        budget(waiter.budget(), waiter.namespace())));
+    }
+
+    /** The object's UID. */
+    String uid() {
+        return plan.uid();
+    }
+
+    /** When it was written, by the API server's clock. */
+    Instant at() {
+        return plan.created();
     }
 
     /** Whether nobody went, and nobody will. */
     boolean isInVain() {
-        return phase == Phase.Refused || phase == Phase.NotDone;
+        return plan.object().isInVain();
     }
 
     /** UIDs of the victims that will have gone by its end, though they may not show it yet. */
     Stream<String> going() {
-        return phase == Phase.Asked || phase == Phase.Planned
-                ? victims.stream().map(Victim::uid)
+        return plan.phase() == Phase.Asked || plan.phase() == Phase.Planned
+                ? plan.victims().stream().map(Victim::uid)
                 : Stream.empty();
     }
 
     /** Victims that went, or may have: of those without an answer nobody knows. */
     List<PastEviction> evictions() {
-        return victims.stream()
+        return plan.victims().stream()
                 .filter(victim -> {
                     Result result = result(victim);
                     // Where nobody went for another reason, the same plan would be made again.
-                    return phase == Phase.NotDone || result == null || !result.remained();
+                    return plan.phase() == Phase.NotDone || result == null || !result.remained();
                 })
                 .map(victim ->
                         new PastEviction(
-                                uid,
-                                at,
+                                uid(),
+                                at(),
                                 settlesAt,
                                 waiter,
                                 workload,
                                 waiterBudget,
                                 budget(victim.budget(), victim.namespace()),
-                                node,
-                                helped))
+                                plan.object().getSpec().node(),
+                                helped()))
                 .toList();
     }
 
     /** Victims whom the API server did not let go. */
     List<Refusal> refusals() {
-        return victims.stream()
+        return plan.victims().stream()
                 .filter(victim -> result(victim) == Result.Refused)
-                .map(victim -> new Refusal(at, waiter.uid(), workload, victim.uid()))
+                .map(victim -> new Refusal(at(), waiter.uid(), workload, victim.uid()))
                 .toList();
     }
 
+    /** Whether the waiter was bound in time where room was made, as far as is known. */
+    private boolean helped() {
+        GpuEviction.Status status = plan.object().getStatus();
+        return status != null && status.outcome() != null && status.outcome().helped();
+    }
+
     private @Nullable Result result(Victim victim) {
-        return answers.stream()
-                .filter(it -> it.uid().equals(victim.uid()))
-                .map(it -> Result.valueOf(it.result()))
-                .findFirst()
-                .orElse(null);
+        return plan.answer(victim).map(it -> Result.valueOf(it.result())).orElse(null);
     }
 
     /** Without one, a name that no budget can have. */

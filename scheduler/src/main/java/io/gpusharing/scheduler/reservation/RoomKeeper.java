@@ -1,6 +1,5 @@
 package io.gpusharing.scheduler.reservation;
 
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
@@ -10,6 +9,7 @@ import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Spec;
 import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
@@ -109,17 +109,18 @@ class RoomKeeper implements RoomMaking {
                                         null,
                                         null))
                         .toList();
-        var eviction = new GpuEviction();
-        eviction.setMetadata(new ObjectMetaBuilder().withGenerateName("preemption-").build());
-        eviction.setSpec(
-                new Spec(
-                        Cause.Preemption.name(),
-                        chosen.node(),
-                        victims,
-                        new GpuEviction.Waiter(
-                                pod.namespace(), pod.name(), pod.uid(), null, null, null),
-                        reservation.getSpec().until(),
-                        null));
+        GpuEviction eviction =
+                GpuEvictions.of(
+                        null,
+                        new Spec(
+                                Cause.Preemption.name(),
+                                chosen.node(),
+                                victims,
+                                new GpuEviction.Waiter(
+                                        pod.namespace(), pod.name(), pod.uid(), null, null, null),
+                                reservation.getSpec().until(),
+                                null));
+        eviction.getMetadata().setGenerateName("preemption-");
         return eviction;
     }
 

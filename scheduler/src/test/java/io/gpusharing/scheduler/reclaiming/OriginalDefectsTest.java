@@ -10,6 +10,7 @@ import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Result;
+import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.Refusal;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
@@ -83,11 +84,11 @@ class OriginalDefectsTest {
             teams.replica().work(0);
             GpuEviction order = teams.orders().getFirst();
 
-            assertThat(ReclaimPlan.of(order).orElseThrow().evictions())
+            assertThat(ReclaimPlan.of(Plan.of(order)).orElseThrow().evictions())
                     .as("it may have gone")
                     .hasSize(1);
             TwoTeams.answered(order, Phase.Refused, Result.Refused, null);
-            ReclaimPlan refused = ReclaimPlan.of(order).orElseThrow();
+            ReclaimPlan refused = ReclaimPlan.of(Plan.of(order)).orElseThrow();
             assertThat(refused.evictions()).isEmpty();
             assertThat(refused.refusals())
                     .extracting(Refusal::victim)

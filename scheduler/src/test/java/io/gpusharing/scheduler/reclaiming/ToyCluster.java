@@ -19,6 +19,7 @@ import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.Holder;
@@ -145,7 +146,7 @@ final class ToyCluster {
 
     private Stream<ReclaimPlan> plans() {
         return orders.stream()
-                .flatMap(it -> ReclaimPlan.of(it).stream())
+                .flatMap(it -> ReclaimPlan.of(Plan.of(it)).stream())
                 .filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2))));
     }
 

@@ -2,14 +2,12 @@ package io.gpusharing.timekeeper.provider;
 
 import static java.util.stream.Collectors.toMap;
 
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
-import io.gpusharing.kubernetes.GpuEviction.Phase;
-import io.gpusharing.kubernetes.GpuEviction.Spec;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.timekeeper.budget.Budgets;
@@ -17,7 +15,6 @@ import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.receipt.EvictionWatch;
 import io.gpusharing.web.LeaderTask;
-import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
@@ -75,7 +72,10 @@ class MemoryEvictionRequester extends LeaderTask {
                 lasting.stream().collect(toMap(MemoryEvictionRequester::name, Function.identity()));
         KubernetesClientException failure = null;
         for (GpuEviction asked : watch.all()) {
-            if (isOpen(asked) && !byName.containsKey(asked.getMetadata().getName()) && leads()) {
+            if (asked.cause() == Cause.MemoryOveruse
+                    && asked.isPending()
+                    && !byName.containsKey(asked.getMetadata().getName())
+                    && leads()) {
                 failure = attempt(() -> takeBack(asked), failure);
             }
         }
@@ -105,11 +105,6 @@ class MemoryEvictionRequester extends LeaderTask {
         return "memory-%s-%d".formatted(excess.pod(), excess.since().getEpochSecond());
     }
 
-    private static boolean isOpen(GpuEviction asked) {
-        return asked.cause() == Cause.MemoryOveruse
-                && (asked.phase() == Phase.Asked || asked.phase() == Phase.Refused);
-    }
-
     /** An agent is believed about pods of its own node alone. */
     private boolean isMeant(MemoryExcess excess) {
         return view.pod(excess.pod())
@@ -125,34 +120,23 @@ class MemoryEvictionRequester extends LeaderTask {
 
     private void ask(String name, MemoryExcess excess, Instant now) {
         Optional<BudgetState> budget = budgets.ofNamespace(excess.namespace());
-        var order = new GpuEviction();
-        order.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        order.setSpec(
-                new Spec(
-                        Cause.MemoryOveruse.name(),
-                        excess.node(),
-                        List.of(
-                                new Victim(
-                                        excess.namespace(),
-                                        excess.name(),
-                                        excess.pod().toString(),
-                                        excess.node(),
-                                        budget.map(BudgetState::name).orElse(null),
-                                        budget.map(it -> it.standing(now).word()).orElse(null),
-                                        null,
-                                        excess.words(),
-                                        null,
-                                        null)),
-                        null,
-                        null,
-                        null));
-        try {
-            client.resource(order).create();
-        } catch (KubernetesClientException e) {
+        GpuEviction order =
+                GpuEvictions.of(
+                        name,
+                        Cause.MemoryOveruse,
+                        new Victim(
+                                excess.namespace(),
+                                excess.name(),
+                                excess.pod().toString(),
+                                excess.node(),
+                                budget.map(BudgetState::name).orElse(null),
+                                budget.map(it -> it.standing(now).word()).orElse(null),
+                                null,
+                                excess.words(),
+                                null,
+                                null));
+        if (!GpuEvictions.create(client, order)) {
             // It has been asked for already, and the watch does not show it yet.
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-                throw e;
-            }
             return;
         }
         log.atInfo()
@@ -164,14 +148,7 @@ class MemoryEvictionRequester extends LeaderTask {
 
     /** As it was read: once the evictor has begun, it is another version, and stays. */
     private void takeBack(GpuEviction asked) {
-        try {
-            client.resource(asked)
-                    .lockResourceVersion(asked.getMetadata().getResourceVersion())
-                    .delete();
-        } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-                throw e;
-            }
+        if (!GpuEvictions.delete(client, asked)) {
             return;
         }
         log.atInfo()

@@ -5,9 +5,9 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
+import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.timekeeper.budget.Budgets;
-import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
 import java.time.Duration;
@@ -18,7 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -50,9 +49,6 @@ class EvictionKeeper extends LeaderTask {
     /** After a deletion that was refused. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
-    /** Not found, and conflict: it is gone, is another one, or has changed. */
-    private static final Set<Integer> GONE = Set.of(404, 409);
-
     /**
      * Which go first where there are too many: what reclaim did and was refused decides what it
      * does next. Their instants are whole seconds, all written alike.
@@ -66,7 +62,6 @@ class EvictionKeeper extends LeaderTask {
     private final EvictionRepository rows;
     private final TransactionTemplate transaction;
     private final Budgets budgets;
-    private final ClusterView view;
     private final Duration lookBack;
 
     /** Version in which each was written down in this term, by UID. */
@@ -75,7 +70,7 @@ class EvictionKeeper extends LeaderTask {
     /** Those that were deleted, as they were last; the next leader's as well. */
     private final ConcurrentLinkedDeque<GpuEviction> ended = new ConcurrentLinkedDeque<>();
 
-    /** Names of those that could not be written down or deleted lately: logged once. */
+    /** UIDs of those that could not be written down or deleted lately: logged once. */
     private final Set<String> failing = new HashSet<>();
 
     private Instant deletesAgain = Instant.EPOCH;
@@ -86,7 +81,6 @@ class EvictionKeeper extends LeaderTask {
             EvictionRepository rows,
             TransactionTemplate transaction,
             Budgets budgets,
-            ClusterView view,
             ReceiptProperties properties,
             Leadership leadership,
             Clock clock) {
@@ -96,7 +90,6 @@ class EvictionKeeper extends LeaderTask {
         this.rows = rows;
         this.transaction = transaction;
         this.budgets = budgets;
-        this.view = view;
         this.lookBack = properties.lookBack();
         watch.listenForEnds(this::ended);
         watch.listen(this::trigger);
@@ -160,7 +153,7 @@ class EvictionKeeper extends LeaderTask {
         try {
             keep(object);
             kept.put(object.getMetadata().getUid(), object.getMetadata().getResourceVersion());
-            failing.remove(object.getMetadata().getName());
+            failing.remove(object.getMetadata().getUid());
             return true;
         } catch (CannotCreateTransactionException | DataAccessResourceFailureException e) {
             throw e;
@@ -205,7 +198,7 @@ class EvictionKeeper extends LeaderTask {
     private List<GpuEviction> deletable(List<GpuEviction> present, Instant now) {
         Map<Boolean, List<GpuEviction>> byAge =
                 present.stream()
-                        .filter(it -> isKept(it) && isFinal(it))
+                        .filter(it -> isKept(it) && !it.isOpen())
                         .sorted(SURPLUS_FIRST)
                         .collect(Collectors.partitioningBy(it -> isOld(it, now)));
         List<GpuEviction> old = byAge.getOrDefault(true, List.of());
@@ -220,41 +213,19 @@ class EvictionKeeper extends LeaderTask {
         return !EvictionFacts.of(object).createdAt().plus(lookBack).isAfter(now);
     }
 
-    /** Whether nothing of it changes any more. */
-    private boolean isFinal(GpuEviction object) {
-        return switch (object.phase()) {
-            case Asked, Planned -> false;
-            case NotDone -> true;
-            case Done -> object.getSpec().waiter() == null || object.getStatus().outcome() != null;
-            case Refused -> object.cause() == Cause.Reclaim || isGone(object);
-        };
-    }
-
-    /** Others that are refused are asked for again as long as the pod is there. */
-    private boolean isGone(GpuEviction object) {
-        return view.listed()
-                && object.getSpec().victims().stream()
-                        .allMatch(it -> view.pod(UUID.fromString(it.uid())).isEmpty());
-    }
-
     /** Whether it is gone now, or has changed. What the API server refuses, it refuses of all. */
     private boolean deleted(GpuEviction object) {
         try {
-            client.resource(object)
-                    .lockResourceVersion(object.getMetadata().getResourceVersion())
-                    .delete();
+            GpuEvictions.delete(client, object);
             return true;
         } catch (KubernetesClientException e) {
-            if (GONE.contains(e.getCode())) {
-                return true;
-            }
             failed(object, e);
             return false;
         }
     }
 
     private void failed(GpuEviction object, RuntimeException e) {
-        if (failing.add(object.getMetadata().getName())) {
+        if (failing.add(object.getMetadata().getUid())) {
             log.atWarn()
                     .setCause(e)
                     .addKeyValue("eviction", object.getMetadata().getName())

@@ -25,12 +25,9 @@ import io.gpusharing.testing.RandomSeeds;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
-import io.gpusharing.timekeeper.cluster.ClusterView;
-import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.receipt.EvictionReceipts.Receipt;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.FakeApiServer.Asked;
-import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.testing.TestDatabase;
 import java.io.IOException;
 import java.time.Duration;
@@ -40,7 +37,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -69,7 +65,6 @@ class EvictionKeeperTest {
     private final Transactions transactions = new Transactions(database);
     private final SteppingClock clock = new SteppingClock(TEN);
     private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
-    private final ClusterView view = ClusterViews.showing();
     private final EvictionRepository rows = database.repository(EvictionRepository.class);
     private final Replica replica = new Replica();
 
@@ -100,7 +95,6 @@ class EvictionKeeperTest {
                         rows,
                         transactions,
                         budgets,
-                        view,
                         new ReceiptProperties(TWO_DAYS),
                         Leadership.alone(),
                         clock);
@@ -327,24 +321,18 @@ class EvictionKeeperTest {
 
     @Test
     void onlyWhatIsFinalAndOldIsDeletedAndNoOtherVersionOfIt() {
-        Pods running = Pods.waiting("team-a", 100, 0);
-        ClusterViews.show(view, List.of(running.facts()));
         GpuEviction done = in(Phase.Done, asked(Cause.RefusedStart, LOW), Result.Evicted, null);
         GpuEviction refusedReclaim = in(Phase.Refused, ROOM, Result.Refused, "no");
         GpuEviction notDone = in(Phase.NotDone, asked(Cause.Preemption, LOW));
-        GpuEviction gone = in(Phase.Refused, asked(Cause.MemoryOveruse, LOW), Result.Refused, "no");
+        GpuEviction gone = in(Phase.NotDone, asked(Cause.MemoryOveruse, LOW), Result.Gone, null);
         GpuEviction open =
                 in(
                         Phase.Done,
                         asked(Cause.Reclaim, waiter("team-b", "high", "b"), LOW),
                         Result.Evicted,
                         null);
-        GpuEviction there =
-                in(
-                        Phase.Refused,
-                        asked(Cause.MemoryOveruse, of(running.uid())),
-                        Result.Refused,
-                        "no");
+        GpuEviction askedAgain =
+                in(Phase.Refused, asked(Cause.MemoryOveruse, LOW), Result.Refused, "no");
         GpuEviction young =
                 in(
                         Phase.Done,
@@ -359,7 +347,7 @@ class EvictionKeeperTest {
                 notDone,
                 gone,
                 open,
-                there,
+                askedAgain,
                 young,
                 asked(Cause.MemoryOveruse, LOW),
                 in(Phase.Planned, asked(Cause.RefusedStart, LOW)));
@@ -376,11 +364,6 @@ class EvictionKeeperTest {
                                         "\"resourceVersion\":\""
                                                 + done.getMetadata().getResourceVersion()
                                                 + "\""));
-    }
-
-    private static Victim of(UUID uid) {
-        return new Victim(
-                "team-a", "low", uid.toString(), "node-1", "a", null, null, "it", null, null);
     }
 
     @Test
