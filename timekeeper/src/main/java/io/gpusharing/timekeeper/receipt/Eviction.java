@@ -46,9 +46,6 @@ class Eviction {
     /** The object's. */
     UUID uid;
 
-    /** The object's. */
-    @Column private String name;
-
     @Version private @Nullable Long version;
 
     @Enumerated(EnumType.STRING)
@@ -94,7 +91,6 @@ class Eviction {
     Eviction(GpuEviction object, EvictionFacts facts, NamespaceBudgets budgets) {
         GpuEviction.Spec spec = object.getSpec();
         this.uid = facts.uid();
-        this.name = object.getMetadata().getName();
         this.cause = facts.cause();
         this.phase = facts.phase();
         this.decidedAt = facts.createdAt();

@@ -30,10 +30,7 @@ record EvictionFacts(
         Map<UUID, GpuEviction.Victim> victims,
         Map<UUID, Answer> answers,
         @Nullable UUID waiter,
-        @Nullable Instant waiterSince,
-        @Nullable Instant settlesAt,
-        @Nullable Instant plannedAt,
-        @Nullable Instant settledAt) {
+        @Nullable Instant waiterSince) {
 
     private static final Instant LAST = Instant.parse("9999-12-31T00:00:00Z");
 
@@ -59,7 +56,6 @@ record EvictionFacts(
             Objects.requireNonNull(spec.considered().nearest(), "spec.considered.nearest");
         }
         var waiter = spec.waiter();
-        var outcome = status == null ? null : status.outcome();
         return new EvictionFacts(
                 UUID.fromString(object.getMetadata().getUid()),
                 ApiTime.read(object.getMetadata().getCreationTimestamp()),
@@ -68,10 +64,7 @@ record EvictionFacts(
                 Map.copyOf(victims),
                 answers(status == null ? null : status.victims()),
                 waiter == null ? null : UUID.fromString(waiter.uid()),
-                waiter == null ? null : instant(waiter.since()),
-                instant(spec.settlesAt()),
-                status == null ? null : instant(status.plannedAt()),
-                outcome == null ? null : instant(outcome.at()));
+                waiter == null ? null : instant(waiter.since()));
     }
 
     /** While nobody has followed a preemption yet, kube-scheduler may have done it. */

@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  * A pod that was to go.
  *
  * @param budget its budget; a name with a slash is none: its namespace is unlimited
- * @param standing of that budget then; null where nobody said it
- * @param gang what it was to go together with; null if with nothing
  * @param reason why this one, in words
  * @param cost micro-GPU-seconds of its run, which may be lost; null where nobody reckoned it
  * @param result what became of it; null until that is known
@@ -25,9 +23,6 @@ record EvictionVictim(
         String namespace,
         String name,
         String budget,
-        @Nullable String standing,
-        @Nullable String gang,
-        String node,
         String reason,
         @Nullable Long cost,
         @Enumerated(EnumType.STRING) @Nullable Result result,
@@ -39,9 +34,6 @@ record EvictionVictim(
                 victim.name(),
                 Objects.requireNonNullElseGet(
                         victim.budget(), () -> budgets.name(victim.namespace())),
-                victim.standing(),
-                victim.gang(),
-                victim.node(),
                 victim.why(),
                 victim.cost(),
                 null,
@@ -50,15 +42,6 @@ record EvictionVictim(
 
     EvictionVictim with(Answer answer) {
         return new EvictionVictim(
-                namespace,
-                name,
-                budget,
-                standing,
-                gang,
-                node,
-                reason,
-                cost,
-                answer.result(),
-                answer.detail());
+                namespace, name, budget, reason, cost, answer.result(), answer.detail());
     }
 }

@@ -366,6 +366,40 @@ class EvictionKeeperTest {
                                                 + "\""));
     }
 
+    /** Their numbers begin anew when all of them have been deleted. */
+    @Test
+    void twoOfOneNameOneAfterTheOtherAreTwoReceipts() {
+        GpuEviction second = asked(Cause.Reclaim, waiter("team-b", "again", "b"), LOW);
+        second.getMetadata().setName(name(ROOM));
+        clock.pass(TWO_DAYS);
+        replica.sees(DONE);
+        replica.watch.onDelete(DONE);
+
+        replica.sees(in(Phase.Planned, second));
+
+        assertThat(receipts())
+                .extracting(Receipt::result)
+                .containsExactlyInAnyOrder("Evicted", "Planned");
+        assertThat(deleted()).as("the first").containsExactly(name(ROOM));
+        assertThat(replica.watch.all())
+                .extracting(it -> it.getMetadata().getUid())
+                .containsExactly(second.getMetadata().getUid());
+    }
+
+    @Test
+    void oneThatWasMadeAnewUnderItsNameBeforeTheFirstWasKeptHidesItNot() {
+        GpuEviction second = asked(Cause.Reclaim, waiter("team-b", "again", "b"), LOW);
+        second.getMetadata().setName(name(ROOM));
+        replica.watch.onUpdate(DONE);
+        replica.watch.onDelete(DONE);
+
+        replica.sees(in(Phase.Planned, second));
+
+        assertThat(receipts())
+                .extracting(Receipt::result)
+                .containsExactlyInAnyOrder("Evicted", "Planned");
+    }
+
     @Test
     void beyondTheMostThereMayBeTheOldestThatAreFinalGo() {
         GpuEviction oldest = done(TEN.plusSeconds(1));

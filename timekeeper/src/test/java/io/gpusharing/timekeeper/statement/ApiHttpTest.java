@@ -932,16 +932,16 @@ class ApiHttpTest {
                         """
                         with planned as (
                             insert into eviction
-                                   (id, cluster, uid, name, version, cause, phase, decided_at, node, waiter_uid, waiter_namespace,
+                                   (id, cluster, uid, version, cause, phase, decided_at, node, waiter_uid, waiter_namespace,
                                     waiter_name, waiter_budget, waiter_since, considered)
-                            values (gen_random_uuid(), 'test', gen_random_uuid(), 'reclaim-000001', 0, 'Reclaim', 'Planned', now(), 'node',
+                            values (gen_random_uuid(), 'test', gen_random_uuid(), 0, 'Reclaim', 'Planned', now(), 'node',
                                     gen_random_uuid(), 'team-c', 'waiter', 'c', now(),
                                     '{"spared": {"it is in budget": 7},
                                       "nearest": [{"uid": "1", "namespace": "team-a", "name": "ours"},
                                                   {"uid": "2", "namespace": "team-c", "name": "theirs"}]}'::jsonb)
                             returning id)
-                        insert into eviction_victim (eviction, uid, namespace, name, budget, node, reason, cost)
-                        select id, gen_random_uuid(), 'team-a', 'victim', 'a', 'node', 'why', 0 from planned
+                        insert into eviction_victim (eviction, uid, namespace, name, budget, reason, cost)
+                        select id, gen_random_uuid(), 'team-a', 'victim', 'a', 'why', 0 from planned
                         """)
                 .update();
 
@@ -958,15 +958,15 @@ class ApiHttpTest {
                 .sql(
                         """
                         with planned as (
-                            insert into eviction (id, cluster, uid, name, version, cause, phase, decided_at, node)
-                            select gen_random_uuid(), cluster, gen_random_uuid(), 'e-' || minute, 0, cause, 'Done', at, 'node'
-                              from (values ('test', 1, 'MemoryOveruse', timestamptz '2027-01-01T00:01Z'),
-                                           ('test', 2, 'RefusedStart', '2027-01-01T00:02Z'),
-                                           ('other', 3, 'RefusedStart', '2027-01-01T00:03Z'),
-                                           ('test', 4, 'Reclaim', '2027-01-01T00:04Z')) as t(cluster, minute, cause, at)
+                            insert into eviction (id, cluster, uid, version, cause, phase, decided_at, node)
+                            select gen_random_uuid(), cluster, gen_random_uuid(), 0, cause, 'Done', at, 'node'
+                              from (values ('test', 'MemoryOveruse', timestamptz '2027-01-01T00:01Z'),
+                                           ('test', 'RefusedStart', '2027-01-01T00:02Z'),
+                                           ('other', 'RefusedStart', '2027-01-01T00:03Z'),
+                                           ('test', 'Reclaim', '2027-01-01T00:04Z')) as t(cluster, cause, at)
                             returning id, cause)
-                        insert into eviction_victim (eviction, uid, namespace, name, budget, node, reason, result)
-                        select id, gen_random_uuid(), 'paged', 'of-' || cause, 'a', 'node', 'No GPU has room', 'Evicted' from planned
+                        insert into eviction_victim (eviction, uid, namespace, name, budget, reason, result)
+                        select id, gen_random_uuid(), 'paged', 'of-' || cause, 'a', 'No GPU has room', 'Evicted' from planned
                         """)
                 .update();
 

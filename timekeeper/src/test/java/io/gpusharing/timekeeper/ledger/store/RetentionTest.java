@@ -111,11 +111,11 @@ class RetentionTest {
                     insert into memory_excess values ('test', gen_random_uuid(), 'team-a', 'n', 'node-1', 'GPU-1', 2, 1, '%1$s', '%1$s');
                     insert into budget_notification values ('test', 'a', '%1$s', 'Exhausted', 0, '%1$s', 'used up', '%1$s');
                     with planned as (
-                        insert into eviction (id, cluster, uid, name, version, cause, phase, decided_at, node)
-                        values (gen_random_uuid(), 'test', gen_random_uuid(), 'e', 0, 'MemoryOveruse', 'Done', '%1$s', 'node-1')
+                        insert into eviction (id, cluster, uid, version, cause, phase, decided_at, node)
+                        values (gen_random_uuid(), 'test', gen_random_uuid(), 0, 'MemoryOveruse', 'Done', '%1$s', 'node-1')
                         returning id)
-                    insert into eviction_victim (eviction, uid, namespace, name, budget, node, reason)
-                    select id, gen_random_uuid(), 'team-b', 'v', 'b', 'node-1', 'over' from planned
+                    insert into eviction_victim (eviction, uid, namespace, name, budget, reason)
+                    select id, gen_random_uuid(), 'team-b', 'v', 'b', 'over' from planned
                     """
                             .formatted(at, running.uid()));
         }
