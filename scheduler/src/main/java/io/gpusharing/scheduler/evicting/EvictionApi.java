@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
 import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import io.gpusharing.scheduler.cluster.PromptClient;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * meant by its UID: another one of the same name is left alone.
  */
 final class EvictionApi {
+
+    /** Webhooks of others are asked, too. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private static final int UNPROCESSABLE = 422;
     private static final int TOO_MANY_REQUESTS = 429;
@@ -41,16 +44,9 @@ final class EvictionApi {
     record Answer(Result result, String detail) {}
 
     EvictionApi(KubernetesClient client) {
-        this.client = askingOnce(client);
-    }
-
-    /**
-     * By itself the client asks again for 20 s after a 429; a PodDisruptionBudget's no is an
-     * answer.
-     */
-    static KubernetesClient askingOnce(KubernetesClient client) {
-        return client.newClient(new RequestConfigBuilder().withRequestRetryBackoffLimit(0).build())
-                .adapt(KubernetesClient.class);
+        // By itself the client asks again for 20 s after a 429; a PodDisruptionBudget's no is an
+        // answer.
+        this.client = PromptClient.of(client, PATIENCE);
     }
 
     /**
