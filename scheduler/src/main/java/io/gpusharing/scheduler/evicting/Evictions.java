@@ -107,6 +107,9 @@ final class Evictions {
         if (!survey.hasEnded() && !survey.spared().isEmpty()) {
             return survey.whyNot().orElseThrow();
         }
+        if (refusedStarts.isOver(plan, survey)) {
+            return "it was let start after all";
+        }
         if (plan.cause() != Cause.Reclaim) {
             return "";
         }

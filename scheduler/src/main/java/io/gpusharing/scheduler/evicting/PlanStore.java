@@ -55,8 +55,22 @@ final class PlanStore {
         }
     }
 
-    /** Asks for an eviction; nothing happens if one of its name is there. */
-    void ask(GpuEviction eviction) {
-        GpuEvictions.create(client, eviction);
+    /**
+     * Whether nothing is to be done any more for the plan of this name.
+     *
+     * @throws RuntimeException if a later version wrote it
+     */
+    boolean isOver(String name) {
+        GpuEviction object = client.resources(GpuEviction.class).withName(name).get();
+        return object != null && !object.isOpen();
+    }
+
+    /**
+     * Asks for an eviction; nothing happens if one of its name is there.
+     *
+     * @return whether none was
+     */
+    boolean ask(GpuEviction eviction) {
+        return GpuEvictions.create(client, eviction);
     }
 }

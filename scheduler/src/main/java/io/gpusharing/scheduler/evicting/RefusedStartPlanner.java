@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -150,7 +151,11 @@ final class RefusedStartPlanner {
             resting.put(Key.of(start), patience);
             return;
         }
-        store.ask(eviction(start));
+        String name = "refused-start-" + start.pod();
+        if (!store.ask(eviction(name, start)) && store.isOver(name)) {
+            // It was let start then.
+            store.ask(eviction(name + "-" + start.since().getEpochSecond(), start));
+        }
         settled.add(Key.of(start));
     }
 
@@ -188,6 +193,29 @@ final class RefusedStartPlanner {
                                         .isPresent());
     }
 
+    /**
+     * Whether a pod was let start after all: nobody will end it for that. That its device plugin
+     * says nothing of it does not suffice, and neither does what the pod says alone.
+     */
+    boolean isOver(Plan plan, Survey survey) {
+        return plan.cause() == Cause.RefusedStart
+                && survey.there().entrySet().stream()
+                        .allMatch(it ->
+                                refused.waiting(it.getKey().node(), it.getKey().uid()).isEmpty()
+                                        && runs(it.getValue()));
+    }
+
+    private static boolean runs(Pod pod) {
+        return pod.getStatus() != null
+                && "Running".equals(pod.getStatus().getPhase())
+                && Stream.of(
+                                pod.getStatus().getInitContainerStatuses(),
+                                pod.getStatus().getContainerStatuses())
+                        .flatMap(List::stream)
+                        .noneMatch(
+                                it -> it.getState() != null && it.getState().getWaiting() != null);
+    }
+
     /** A pod has been evicted by a plan. */
     void ended(Plan plan, Pod pod, Instant now) {
         if (plan.cause() == Cause.RefusedStart) {
@@ -195,15 +223,14 @@ final class RefusedStartPlanner {
         }
     }
 
-    private static GpuEviction eviction(RefusedStart start) {
-        String uid = start.pod().toString();
+    private static GpuEviction eviction(String name, RefusedStart start) {
         return GpuEvictions.of(
-                "refused-start-" + uid,
+                name,
                 Cause.RefusedStart,
                 new Victim(
                         start.namespace(),
                         start.name(),
-                        uid,
+                        start.pod().toString(),
                         start.node(),
                         null,
                         null,

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
@@ -230,7 +231,7 @@ class RefusedStartPlannerTest extends EvictingTest {
     }
 
     @Test
-    void whoIsLetStartBeforeItIsEvictedIsLeftAloneUntilItIsRefusedAgain() {
+    void whoIsLetStartBeforeItIsEvictedIsLeftAloneAndIsAskedForAnewWhenItIsRefusedAgain() {
         refusedAtTen();
         roundAfter(DEADLINE);
         assertThat(cluster.evictions()).hasSize(1);
@@ -239,12 +240,56 @@ class RefusedStartPlannerTest extends EvictingTest {
 
         workAfter(DEADLINE.plusSeconds(30));
         assertThat(cluster.to(eviction("train"))).isEmpty();
-        assertThat(cluster.stored(PLAN).getStatus()).isNull();
+        assertBecame(PLAN, "NotDone", "Spared");
+        assertThat(status(PLAN).reason()).isEqualTo("it was let start after all");
 
         pod.withObject("status").put("phase", "Pending");
-        refused(UID, TEN.plus(DEADLINE).plusSeconds(60), null, true);
+        Instant again = TEN.plus(DEADLINE).plusSeconds(60);
+        refused(UID, again, null, true);
         workAfter(DEADLINE.plusSeconds(90));
-        assertBecame(PLAN, "Done", "Evicted");
+        assertBecame(PLAN, "NotDone", "Spared");
+        assertBecame(PLAN + "-" + again.getEpochSecond(), "Done", "Evicted");
+        assertThat(cluster.evictions()).hasSize(2);
+    }
+
+    @Test
+    void whatWasPlannedByOneWhoWasKilledIsNotDoneOnceThePodRuns() {
+        refusedAtTen();
+        roundAfter(DEADLINE);
+        cluster.once(FakeCluster.writing("Planned"), cluster.answerLost());
+        assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
+        evictor = replica(Leadership.alone(), registry);
+        refused(UID, TEN, TEN.plus(DEADLINE), false);
+        roundAfter(DEADLINE.plusSeconds(10));
+        assertThat(status(PLAN).phase()).as("it may be refused again").isEqualTo("Planned");
+        pod.withObject("status").put("phase", "Running");
+
+        roundAfter(DEADLINE.plusSeconds(20));
+
+        assertBecame(PLAN, "NotDone", "Spared");
+        cluster.disrupt("team-a/train", "EvictionByEvictionAPI");
+        cluster.remove("team-a/train");
+        roundAfter(DEADLINE.plusSeconds(30));
+        assertBecame(PLAN, "NotDone", "Spared");
+    }
+
+    @Test
+    void aPodWithAContainerThatStillWaitsIsNotLetStart() {
+        refusedAtTen();
+        roundAfter(DEADLINE);
+        refused(UID, TEN, TEN.plus(DEADLINE), false);
+        pod.withObject("status")
+                .put("phase", "Running")
+                .withArray("containerStatuses")
+                .addObject()
+                .put("name", "main")
+                .withObject("state")
+                .withObject("waiting")
+                .put("reason", "CreateContainerError");
+
+        workAfter(DEADLINE.plusSeconds(30));
+
+        assertThat(cluster.stored(PLAN).getStatus()).isNull();
     }
 
     @Test
