@@ -182,7 +182,9 @@ class PoisonIT {
 
     @Test
     @Order(7)
-    void theOneThatCannotBeReadIsCountedAndTold() {
+    void thoseThatCannotBeReadAreCountedAndTold() {
+        long evictions = stored.stream().filter(it -> it.kind().equals("GpuEviction")).count();
+        assertThat(evictions).isPositive();
         // A GPU whose number is none.
         await("those that read it say so")
                 .atMost(Duration.ofSeconds(10))
@@ -190,7 +192,13 @@ class PoisonIT {
                         assertThat(cluster.unreadable("GpuNode"))
                                 .containsEntry("timekeeper", 1L)
                                 .containsEntry("scheduler-extender", 1L));
-        await("an Event on it")
+        await("evictions whose pods have no UUID, and one with an instant that is none")
+                .atMost(Duration.ofSeconds(10))
+                .untilAsserted(() ->
+                        assertThat(cluster.unreadable("GpuEviction"))
+                                .containsEntry("timekeeper", evictions)
+                                .containsEntry("scheduler-extender", 1L));
+        await("an Event on each")
                 .atMost(Duration.ofSeconds(20))
                 .untilAsserted(() ->
                         assertThat(
@@ -199,7 +207,7 @@ class PoisonIT {
                                                         "/api/v1/namespaces/default/events?fieldSelector=reason%3DUnreadable")
                                                 .orFail()
                                                 .findValuesAsText("kind"))
-                                .contains("GpuNode"));
+                                .contains("GpuNode", "GpuEviction"));
     }
 
     @Test
