@@ -124,7 +124,7 @@ class EvictingConfiguration {
             Clock clock) {
         var store = new PlanStore(client, unreadable.ofReader());
         var pods = new PodLookup(client);
-        var surveyor = new Surveyor(pods, properties.maxGrace());
+        var surveyor = new Surveyor(pods, new Claims(watch, store), properties.maxGrace());
         var metrics = new EvictionMetrics(registry);
         var recorder = new Recorder(store, metrics);
         var waiters = new Waiters(pods, store, metrics);

@@ -97,6 +97,11 @@ public record Plan(
                 : status.victims().stream().filter(it -> it.uid().equals(victim.uid())).findFirst();
     }
 
+    /** Whether the status says that a victim ended by this plan. */
+    boolean hasEnded(Victim victim) {
+        return answer(victim).filter(it -> Result.valueOf(it.result()).ended()).isPresent();
+    }
+
     /** Since when the API server has let nobody go; null if it has not refused. */
     @Nullable String refusedSince() {
         return object.getStatus() == null ? null : object.getStatus().refusedSince();
@@ -108,7 +113,7 @@ public record Plan(
     }
 
     /** Whether it is over by now who could take the room. */
-    boolean isLate(Instant now) {
+    public boolean isLate(Instant now) {
         return settlesAt != null && !now.isBefore(settlesAt);
     }
 }

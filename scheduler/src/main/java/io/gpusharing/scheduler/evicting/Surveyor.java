@@ -29,16 +29,21 @@ final class Surveyor {
     /** Classes above belong to the cluster itself. */
     private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
 
+    /** In which kube-scheduler deletes pods after it was told that it may. */
+    private static final Duration PROMPTLY = Duration.ofSeconds(10);
+
     private static final String EXEMPT = "is exempted by an administrator";
 
     private final PodLookup pods;
+    private final Claims claims;
     private final Duration maxGrace;
 
     /**
      * @param maxGrace what a victim is given to end at most
      */
-    Surveyor(PodLookup pods, Duration maxGrace) {
+    Surveyor(PodLookup pods, Claims claims, Duration maxGrace) {
         this.pods = pods;
+        this.claims = claims;
         this.maxGrace = maxGrace;
     }
 
@@ -104,7 +109,7 @@ final class Surveyor {
      * none of ours. Afterwards it was evicted if it says so; if it is gone, nobody can say any
      * more, and that the answer was lost is likelier than that it went by itself in that moment.
      */
-    private static Answer whatBecame(Plan plan, Victim victim, Optional<Pod> pod) {
+    private Answer whatBecame(Plan plan, Victim victim, Optional<Pod> pod) {
         if (plan.phase() != Phase.Planned) {
             return new Answer(victim.uid(), Result.Gone.name(), "it was gone already");
         }
@@ -114,8 +119,10 @@ final class Surveyor {
             return mark.get();
         }
         if (pod.isEmpty()) {
-            return new Answer(
-                    victim.uid(), Result.Evicted.name(), "no answer came, and it is gone");
+            return claims.isOthers(plan, victim)
+                    ? byAnother(victim)
+                    : new Answer(
+                            victim.uid(), Result.Evicted.name(), "no answer came, and it is gone");
         }
         // The condition is dated by another clock, which may differ.
         Instant since = requireNonNull(plan.plannedAt()).minus(LeaseSettings.SKEW);
@@ -153,13 +160,35 @@ final class Surveyor {
         if (pod.filter(PodLookup::isLiving).isPresent()) {
             return Optional.empty();
         }
-        // kube-scheduler says so on a pod before it deletes it.
-        boolean otherwise =
-                pod.filter(it -> !isDisrupted(it, "PreemptionByScheduler", plan.created()))
-                        .isPresent();
+        if (pod.filter(it -> !isPreempted(plan, it)).isPresent()) {
+            return Optional.of(new Answer(victim.uid(), Result.Gone.name(), "it ended otherwise"));
+        }
         return Optional.of(
-                otherwise
-                        ? new Answer(victim.uid(), Result.Gone.name(), "it ended otherwise")
+                claims.isOthers(plan, victim)
+                        ? byAnother(victim)
                         : new Answer(victim.uid(), Result.Preempted.name(), null));
+    }
+
+    private static Answer byAnother(Victim victim) {
+        return new Answer(victim.uid(), Result.Gone.name(), "it ended by another eviction");
+    }
+
+    /**
+     * Whether kube-scheduler ended a pod. It says so on it before it deletes it, where the pod's
+     * owner may write as well; but nobody can change when the deletion began.
+     */
+    private static boolean isPreempted(Plan plan, Pod pod) {
+        return isDisrupted(pod, "PreemptionByScheduler", plan.created())
+                || deletedAt(pod)
+                        .filter(at -> !at.isBefore(plan.created()))
+                        .filter(at -> at.isBefore(plan.created().plus(PROMPTLY)))
+                        .isPresent();
+    }
+
+    /** When its deletion began; shortening the grace moves the end alone. */
+    private static Optional<Instant> deletedAt(Pod pod) {
+        Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
+        return Optional.ofNullable(ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp()))
+                .map(end -> end.minusSeconds(grace == null ? 0 : grace));
     }
 }

@@ -15,6 +15,7 @@ import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.GpuReservation.Waiter;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.cluster.ReservationWatch;
+import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.extender.RoomMaking;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
@@ -24,10 +25,13 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -41,13 +45,21 @@ class RoomKeeper implements RoomMaking {
     /** kube-scheduler waits for it. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
+    /** In which it deletes pods when it is answered. */
+    private static final Duration PROMPTLY = Duration.ofSeconds(10);
+
     private final KubernetesClient client;
     private final ClusterGpus gpus;
+    private final EvictionWatch evictions;
     private final Clock clock;
 
-    RoomKeeper(KubernetesClient client, ClusterGpus gpus, Clock clock) {
+    /** Names of plans that are off, though the watch may not show it yet, and when each ends. */
+    private final Map<String, Instant> off = new ConcurrentHashMap<>();
+
+    RoomKeeper(KubernetesClient client, ClusterGpus gpus, EvictionWatch evictions, Clock clock) {
         this.client = PromptClient.of(client, PATIENCE);
         this.gpus = gpus;
+        this.evictions = evictions;
         this.clock = clock;
     }
 
@@ -55,18 +67,13 @@ class RoomKeeper implements RoomMaking {
     public void keep(GpuPod pod, Preemption chosen) {
         GpuReservation reservation = reservation(pod, chosen, chosen.keptUntil(clock.instant()));
         // Both at once: each may take as long as kube-scheduler waits.
-        CompletableFuture<Boolean> kept =
-                beside(() -> {
-                    reservation.write(client, Names.SCHEDULER);
-                    return true;
-                });
+        CompletableFuture<Void> kept =
+                CompletableFuture.runAsync(
+                        () -> reservation.write(client, Names.SCHEDULER),
+                        Thread::startVirtualThread);
         CompletableFuture<Optional<GpuEviction>> planned =
-                chosen.victims().isEmpty()
-                        ? CompletableFuture.completedFuture(Optional.empty())
-                        : beside(() ->
-                                Optional.of(
-                                        client.resource(eviction(pod, chosen, reservation))
-                                                .create()));
+                CompletableFuture.supplyAsync(
+                        () -> plan(pod, chosen, reservation), Thread::startVirtualThread);
         try {
             CompletableFuture.allOf(kept, planned).join();
         } catch (CompletionException e) {
@@ -77,8 +84,31 @@ class RoomKeeper implements RoomMaking {
         gpus.keep(ReservationWatch.room(reservation));
     }
 
-    private static <T> CompletableFuture<T> beside(Supplier<T> work) {
-        return CompletableFuture.supplyAsync(work, Thread::startVirtualThread);
+    /** Writes the plan; empty if nobody goes, or by one that is written already. */
+    private Optional<GpuEviction> plan(GpuPod pod, Preemption chosen, GpuReservation reservation) {
+        return chosen.victims().isEmpty() || isPlanned(pod, chosen)
+                ? Optional.empty()
+                : Optional.of(client.resource(eviction(pod, chosen, reservation)).create());
+    }
+
+    /**
+     * Whether kube-scheduler asks again while the victims go. A plan that ends before it could
+     * delete them is of no use.
+     */
+    private boolean isPlanned(GpuPod pod, Preemption chosen) {
+        Set<String> going =
+                chosen.victims().stream().map(RunningPod::uid).collect(Collectors.toSet());
+        Instant soon = clock.instant().plus(PROMPTLY);
+        return evictions.all().stream()
+                .filter(it -> it.cause() == Cause.Preemption && it.phase() == Phase.Asked)
+                .filter(it -> !it.isLate(soon) && !off.containsKey(it.name()))
+                .filter(it ->
+                        it.waiter().filter(waiter -> waiter.uid().equals(pod.uid())).isPresent())
+                .anyMatch(it ->
+                        it.victims().stream()
+                                .map(Victim::uid)
+                                .collect(Collectors.toSet())
+                                .containsAll(going));
     }
 
     private static GpuReservation reservation(GpuPod pod, Preemption chosen, Instant until) {
@@ -132,7 +162,7 @@ class RoomKeeper implements RoomMaking {
     private void takeBack(
             GpuPod pod,
             Preemption chosen,
-            CompletableFuture<Boolean> kept,
+            CompletableFuture<Void> kept,
             CompletableFuture<Optional<GpuEviction>> planned) {
         if (!kept.isCompletedExceptionally()) {
             Instant now = clock.instant();
@@ -140,9 +170,18 @@ class RoomKeeper implements RoomMaking {
                     bestEffort(() -> reservation(pod, chosen, now).write(client, Names.SCHEDULER)));
         }
         if (!planned.isCompletedExceptionally()) {
-            Thread.startVirtualThread(
-                    () -> bestEffort(() -> planned.join().ifPresent(this::close)));
+            planned.join()
+                    .ifPresent(it -> {
+                        callOff(it.getMetadata().getName(), chosen);
+                        Thread.startVirtualThread(() -> bestEffort(() -> close(it)));
+                    });
         }
+    }
+
+    private void callOff(String plan, Preemption chosen) {
+        Instant now = clock.instant();
+        off.values().removeIf(now::isAfter);
+        off.put(plan, chosen.keptUntil(now));
     }
 
     private void close(GpuEviction eviction) {

@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -174,6 +175,16 @@ final class FakeCluster implements AutoCloseable {
         disrupt(present(pod), reason);
     }
 
+    /** Its owner has its status say that somebody else made it end; null for nobody. */
+    synchronized void disguise(String pod, @Nullable String reason) {
+        ArrayNode conditions = present(pod).withObject("status").withArray("conditions");
+        if (reason == null) {
+            conditions.removeAll();
+        } else {
+            conditions.forEach(it -> ((ObjectNode) it).put("reason", reason));
+        }
+    }
+
     /** Its disruption was said then. */
     synchronized void backdate(String pod, Instant instant) {
         present(pod)
@@ -219,6 +230,7 @@ final class FakeCluster implements AutoCloseable {
             metadata.put(
                     "deletionTimestamp",
                     clock.instant().plusSeconds(30).truncatedTo(ChronoUnit.SECONDS).toString());
+            metadata.put("deletionGracePeriodSeconds", 30);
             ended.add(metadata.get("name").asString());
         }
     }

@@ -1,7 +1,10 @@
 package io.gpusharing.scheduler.evicting;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.Leadership;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,13 +75,114 @@ class PreemptionFollowerTest extends EvictingTest {
     }
 
     @Test
-    void whoWasDrainedOrEndedByItselfWasNotPreempted() {
+    void whoWasDrainedLaterOrEndedByItselfWasNotPreempted() {
+        clock.set(TEN.plusSeconds(10));
         cluster.disrupt("team-a/a", "EvictionByEvictionAPI");
         cluster.pod("team-a", "b").withObject("status").put("phase", "Succeeded");
 
         round();
 
         assertBecame(PLAN, "NotDone", "Gone", "Gone");
+    }
+
+    @Test
+    void whoWasDrainedBeforeWasNotPreempted() {
+        clock.set(TEN.minusSeconds(1));
+        cluster.disrupt("team-a/a", "EvictionByEvictionAPI");
+        cluster.disrupt("team-a/b", "EvictionByEvictionAPI");
+        cluster.disguise("team-a/b", null);
+
+        roundAfter(Duration.ofSeconds(3));
+
+        assertBecame(PLAN, "NotDone", "Gone", "Gone");
+    }
+
+    @Test
+    void anOwnerWhoTakesTheTraceAwayOrPutsAnotherThereHidesNoPreemption() {
+        clock.set(TEN.plusSeconds(1));
+        cluster.disrupt("team-a/a", "PreemptionByScheduler");
+        cluster.disrupt("team-a/b", "PreemptionByScheduler");
+        cluster.disguise("team-a/a", null);
+        cluster.disguise("team-a/b", "EvictionByEvictionAPI");
+
+        roundAfter(Duration.ofSeconds(25));
+
+        assertBecame(PLAN, "Done", "Preempted", "Preempted");
+    }
+
+    /** kube-scheduler asked again before it saw the first victims go. */
+    @Test
+    void ofTwoPlansOfOnePodTheFirstSaysThatItEnded() {
+        cluster.pod("team-a", "c");
+        clock.set(TEN.plusSeconds(1));
+        again("preemption-again", "b", "c");
+        cluster.disrupt("team-a/b", "PreemptionByScheduler");
+        cluster.disrupt("team-a/c", "PreemptionByScheduler");
+
+        roundAfter(Duration.ofSeconds(3));
+
+        assertThat(cluster.stored(PLAN).getStatus()).as("a remains").isNull();
+        assertBecame("preemption-again", "Done", "Gone", "Preempted");
+        cluster.remove("team-a/a");
+        cluster.remove("team-a/b");
+        roundAfter(Duration.ofSeconds(6));
+        assertBecame(PLAN, "Done", "Preempted", "Preempted");
+        assertThat(evictions("preemption", "preempted")).isEqualTo(3);
+    }
+
+    @Test
+    void aPlanThatWasTooEarlyLeavesItsVictimsToTheNext() {
+        again("preemption-again", "a", "b");
+        roundAfter(Duration.ofMinutes(2));
+        assertBecame(PLAN, "NotDone", "Spared", "Spared");
+        assertThat(cluster.stored("preemption-again").getStatus()).isNull();
+        cluster.disrupt("team-a/a", "PreemptionByScheduler");
+        cluster.disrupt("team-a/b", "PreemptionByScheduler");
+
+        roundAfter(Duration.ofMinutes(2).plusSeconds(3));
+
+        assertBecame("preemption-again", "Done", "Preempted", "Preempted");
+    }
+
+    private void again(String name, String... victims) {
+        cluster.store(
+                name,
+                """
+                {"cause": "Preemption", "node": "gpu-1", "victims": [%s, %s], "settlesAt": "%s",
+                 "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                """
+                        .formatted(
+                                victim(victims[0]), victim(victims[1]), SETTLES.plusSeconds(30)));
+    }
+
+    @Test
+    void whomReclaimEndedWasNotPreempted() {
+        reclaim("reclaim-000001", victim("a"));
+        round();
+        assertBecame("reclaim-000001", "Done", "Evicted");
+        cluster.remove("team-a/a");
+        cluster.disrupt("team-a/b", "PreemptionByScheduler");
+
+        roundAfter(Duration.ofSeconds(6));
+
+        assertBecame(PLAN, "Done", "Gone", "Preempted");
+    }
+
+    @Test
+    void whomPreemptionEndedWasNotEvictedByReclaimThatWasKilled() {
+        clock.set(TEN.plusSeconds(1));
+        reclaim("reclaim-000001", victim("a"));
+        cluster.once(FakeCluster.inEarnest("a"), FakeCluster.away());
+        assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
+        assertBecame("reclaim-000001", "Planned");
+        cluster.remove("team-a/a");
+        cluster.remove("team-a/b");
+        evictor = replica(Leadership.alone(), registry);
+
+        roundAfter(Duration.ofSeconds(10));
+
+        assertBecame("reclaim-000001", "NotDone", "Gone");
+        assertBecame(PLAN, "Done", "Preempted", "Preempted");
     }
 
     @Test

@@ -6,6 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
@@ -36,7 +40,14 @@ class RoomKeeperTest {
     private final FakeApiServer api = new FakeApiServer(this::answer);
     private final KubernetesClient client = api.client();
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
-    private final RoomKeeper keeper = new RoomKeeper(client, gpus, new SteppingClock(NOON));
+    private final SteppingClock clock = new SteppingClock(NOON);
+    private final EvictionWatch watch =
+            new EvictionWatch(
+                    new ObjectInformer<>(
+                            "gpuevictions",
+                            client.resources(GpuEviction.class),
+                            new UnreadableObjects(_ -> {}, clock)));
+    private final RoomKeeper keeper = new RoomKeeper(client, gpus, watch, clock);
 
     @AfterEach
     void stop() {
@@ -104,6 +115,53 @@ class RoomKeeperTest {
                 .doesNotContain("\"gang\":\"uid-a\"", "status");
     }
 
+    /** The watch shows what was written. */
+    private void show(String plan) {
+        GpuEviction object = client.getKubernetesSerialization().unmarshal(plan, GpuEviction.class);
+        object.getMetadata().setName("preemption-x");
+        object.getMetadata().setUid("uid-" + requests.size());
+        object.getMetadata().setCreationTimestamp(clock.instant().toString());
+        watch.onUpdate(object);
+    }
+
+    @Test
+    void whereKubeSchedulerAsksAgainThePlanIsWrittenOnceAndTheRoomAnew() {
+        keeper.keep(WAITER, of(victim("a", "uid-a"), victim("b", "job-1")));
+        show(bodies("gpuevictions").getFirst());
+        clock.pass(Duration.ofSeconds(2));
+
+        keeper.keep(WAITER, of(victim("b", "job-1"), victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("b", "job-1")));
+
+        assertThat(bodies("gpuevictions")).hasSize(1);
+        assertThat(bodies("gpureservations")).hasSize(3);
+    }
+
+    @Test
+    void aPlanOfOthersOrForAnotherOrThatIsAlmostOverIsNone() {
+        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        show(bodies("gpuevictions").getFirst());
+
+        keeper.keep(WAITER, of(victim("a", "uid-a"), victim("c", "uid-c")));
+        keeper.keep(new GpuPod("uid-x", "team-b", "x", List.of()), of(victim("a", "uid-a")));
+        clock.pass(Duration.ofSeconds(80));
+        keeper.keep(WAITER, of(victim("a", "uid-a")));
+
+        assertThat(bodies("gpuevictions")).hasSize(4);
+    }
+
+    @Test
+    void whereTheRoomIsRefusedAPlanThatWasThereBeforeStands() {
+        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        show(bodies("gpuevictions").getFirst());
+        refused.add("/gpureservations");
+
+        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", "uid-a"))))
+                .isInstanceOf(KubernetesClientException.class);
+
+        assertThat(bodies("gpuevictions")).hasSize(1);
+    }
+
     @Test
     void whereNobodyGoesNoPlanIsWritten() {
         keeper.keep(WAITER, of());
@@ -138,5 +196,14 @@ class RoomKeeperTest {
                         .singleElement()
                         .asString()
                         .contains("\"phase\":\"NotDone\"", "room could not be kept"));
+
+        show(bodies("gpuevictions").getFirst());
+        refused.clear();
+        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        assertThat(bodies("gpuevictions"))
+                .as("the watch shows the first as it was")
+                .last()
+                .asString()
+                .contains("generateName");
     }
 }
