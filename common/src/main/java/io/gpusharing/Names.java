@@ -71,6 +71,9 @@ public final class Names {
     /** Audience of the tokens that sidecars and agents report with. */
     public static final String REPORT_AUDIENCE = "gpusharing-timekeeper";
 
+    /** Audience of the token by which the timekeeper asks the scheduler why pods wait. */
+    public static final String EXPLANATIONS_AUDIENCE = "gpusharing-scheduler-explanations";
+
     /** As whom the timekeeper writes fields and Events. */
     public static final String TIMEKEEPER = "gpusharing-timekeeper";
 

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
@@ -13,6 +14,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -28,15 +30,35 @@ public final class AccessReviews {
 
     private final KubernetesClient client;
     private final PerSecond tokens;
+    private final List<String> audiences;
     private final Cache<String, Optional<Caller>> callers;
     private final Cache<SubjectAccessReviewSpec, Boolean> rights;
 
     /**
+     * Reviews tokens that are good for the API server itself.
+     *
      * @param tokensPerSecond how many unknown tokens the API server is asked about, at most
      */
     public AccessReviews(KubernetesClient client, Clock clock, int tokensPerSecond) {
+        this(client, clock, tokensPerSecond, List.of());
+    }
+
+    /**
+     * Reviews tokens that are good for one audience. A token of the API server's own is nobody's
+     * here.
+     *
+     * @param tokensPerSecond how many unknown tokens the API server is asked about, at most
+     */
+    public AccessReviews(
+            KubernetesClient client, Clock clock, int tokensPerSecond, String audience) {
+        this(client, clock, tokensPerSecond, List.of(audience));
+    }
+
+    private AccessReviews(
+            KubernetesClient client, Clock clock, int tokensPerSecond, List<String> audiences) {
         this.client = client;
         this.tokens = new PerSecond(tokensPerSecond, clock);
+        this.audiences = audiences;
         this.callers = kept();
         this.rights = kept();
     }
@@ -103,12 +125,16 @@ public final class AccessReviews {
                                 new TokenReviewBuilder()
                                         .withNewSpec()
                                         .withToken(token)
+                                        .withAudiences(audiences)
                                         .endSpec()
                                         .build())
                         .create();
-        return review.getStatus() != null
-                        && Boolean.TRUE.equals(review.getStatus().getAuthenticated())
-                ? Optional.of(Caller.of(review.getStatus().getUser()))
+        TokenReviewStatus status = review.getStatus();
+        // An API server that knows no audiences says yes, and names none.
+        return status != null
+                        && Boolean.TRUE.equals(status.getAuthenticated())
+                        && status.getAudiences().containsAll(audiences)
+                ? Optional.of(Caller.of(status.getUser()))
                 : Optional.empty();
     }
 

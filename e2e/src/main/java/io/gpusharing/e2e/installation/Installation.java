@@ -70,6 +70,14 @@ public final class Installation implements InstalledServices {
         here.put("GPUSHARING_SIDECAR_TIMEKEEPERURL", timekeeperUrl.toString());
         here.put("GPUSHARING_TLS_SUBJECTALTERNATIVENAMES", "127.0.0.1");
         here.put("GPUSHARING_EXPLANATION_URL", ExplanationsPort.url(cluster).toString());
+        here.put(
+                "GPUSHARING_EXPLANATION_TOKEN",
+                ServiceAccountAccess.token(
+                                cluster,
+                                NAMESPACE,
+                                "gpusharing-timekeeper",
+                                "gpusharing-scheduler-explanations")
+                        .toString());
         here.putAll(database.environment());
         here.putAll(properties);
         var webhook =

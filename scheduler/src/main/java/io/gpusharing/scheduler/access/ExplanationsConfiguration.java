@@ -44,7 +44,10 @@ class ExplanationsConfiguration {
                                 "system:serviceaccount:%s:%s"
                                         .formatted(access.namespace(), Names.TIMEKEEPER),
                                 new AccessReviews(
-                                        PromptClient.of(client), clock, TOKENS_PER_SECOND),
+                                        PromptClient.of(client),
+                                        clock,
+                                        TOKENS_PER_SECOND,
+                                        Names.EXPLANATIONS_AUDIENCE),
                                 questions,
                                 DataSize.ofBytes(HeapShares.ofThisProcess().explanation()),
                                 clock));

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.access;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
 import io.gpusharing.scheduler.explaining.PlacementQuestions;
 import io.gpusharing.web.AccessReviews;
 import io.gpusharing.web.AccessReviews.TooManyTokensException;
@@ -52,6 +53,7 @@ final class ExplanationsFilter extends HttpFilter {
 
     /**
      * @param asker the only user who may ask, as the API server calls it
+     * @param reviews of tokens for this port alone
      * @param most bytes of a question
      */
     ExplanationsFilter(
@@ -103,7 +105,9 @@ final class ExplanationsFilter extends HttpFilter {
             if (caller.isEmpty()) {
                 response.setHeader(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
                 return new Refusal(
-                        HttpStatus.UNAUTHORIZED, "show a token that the API server knows");
+                        HttpStatus.UNAUTHORIZED,
+                        "show a token that the API server knows, of the audience "
+                                + Names.EXPLANATIONS_AUDIENCE);
             }
             return caller.get().name().equals(asker)
                     ? null

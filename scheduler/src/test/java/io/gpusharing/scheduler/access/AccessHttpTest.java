@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.access;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.Names;
 import io.gpusharing.scheduler.SchedulerApplication;
 import io.gpusharing.web.CertificateAuthority;
 import io.gpusharing.web.Pem;
@@ -434,26 +435,26 @@ class AccessHttpTest {
     @Test
     void theTimekeeperIsAnsweredOnAPortOfItsOwnAndNowhereElse() throws Exception {
         int own = context.getBean(ExplanationsConnector.class).port();
+        String token = "system:serviceaccount:gpusharing-system:gpusharing-timekeeper";
         String question =
                 "{\"user\":\"ada\",\"uid\":\"\",\"groups\":[],\"extra\":{},\"pod\":{\"namespace\":\"a\",\"name\":\"b\"},\"nodes\":0}";
         for (int there : List.of(own, port)) {
-            HttpResponse<String> answer =
-                    send(
-                            null,
-                            HttpRequest.newBuilder(
-                                            URI.create(
-                                                    "https://127.0.0.1:%d/explanations"
-                                                            .formatted(there)))
-                                    .header(
-                                            "Authorization",
-                                            "Bearer system:serviceaccount:gpusharing-system:gpusharing-timekeeper")
-                                    .POST(BodyPublishers.ofString(question)));
-
             assertRefused(
-                    answer,
+                    explain(there, token + "@" + Names.EXPLANATIONS_AUDIENCE, question),
                     404,
                     there == own ? "There is no pod b in a" : "there is nothing at this address");
         }
+        assertRefused(explain(own, token, question), 401, "of the audience");
+    }
+
+    private static HttpResponse<String> explain(int port, String token, String question)
+            throws Exception {
+        return send(
+                null,
+                HttpRequest.newBuilder(
+                                URI.create("https://127.0.0.1:%d/explanations".formatted(port)))
+                        .header("Authorization", "Bearer " + token)
+                        .POST(BodyPublishers.ofString(question)));
     }
 
     @Test

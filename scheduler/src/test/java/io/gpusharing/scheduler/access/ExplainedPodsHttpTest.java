@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.Names;
 import io.gpusharing.scheduler.SchedulerApplication;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.web.Pem;
@@ -199,7 +200,8 @@ class ExplainedPodsHttpTest {
                 HttpRequest.newBuilder(address)
                         .header(
                                 "Authorization",
-                                "Bearer system:serviceaccount:gpusharing-system:gpusharing-timekeeper")
+                                "Bearer system:serviceaccount:gpusharing-system:gpusharing-timekeeper@"
+                                        + Names.EXPLANATIONS_AUDIENCE)
                         .POST(
                                 BodyPublishers.ofString(
                                         JSON.writeValueAsString(

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
 import io.gpusharing.scheduler.explaining.PlacementQuestions;
 import io.gpusharing.scheduler.explaining.PodExplanations;
 import io.gpusharing.web.AccessReviews;
@@ -143,7 +144,8 @@ class ExplanationsHttpTest {
                 new ExplanationsFilter(
                         connector,
                         TIMEKEEPER,
-                        new AccessReviews(client, Clock.systemUTC(), 20),
+                        new AccessReviews(
+                                client, Clock.systemUTC(), 20, Names.EXPLANATIONS_AUDIENCE),
                         new PlacementQuestions(
                                 explanations,
                                 () -> known,
@@ -216,11 +218,20 @@ class ExplanationsHttpTest {
         }
     }
 
-    private HttpResponse<String> ask(String token, String body)
+    private static String bearer(String account) {
+        return "Bearer %s@%s".formatted(account, Names.EXPLANATIONS_AUDIENCE);
+    }
+
+    private HttpResponse<String> ask(String account, String body)
+            throws IOException, InterruptedException {
+        return askBy(bearer(account), body);
+    }
+
+    private HttpResponse<String> askBy(String authorization, String body)
             throws IOException, InterruptedException {
         return send(
                 to("/explanations")
-                        .header("Authorization", "Bearer " + token)
+                        .header("Authorization", authorization)
                         .POST(BodyPublishers.ofString(body)));
     }
 
@@ -273,10 +284,33 @@ class ExplanationsHttpTest {
         isText(
                 send(
                         to("/explanations")
-                                .header("Authorization", "Basic " + TIMEKEEPER)
+                                .header(
+                                        "Authorization",
+                                        "Basic " + TIMEKEEPER + "@" + Names.EXPLANATIONS_AUDIENCE)
                                 .POST(BodyPublishers.ofString(about("train")))),
                 401,
                 "show a token");
+    }
+
+    @Test
+    void theTimekeepersTokenForAnythingElseIsNotTaken() throws Exception {
+        for (String token :
+                List.of(
+                        TIMEKEEPER,
+                        TIMEKEEPER + "@gpusharing-timekeeper",
+                        TIMEKEEPER + "@https://kubernetes.default.svc")) {
+            isText(
+                    askBy("Bearer " + token, about("train")),
+                    401,
+                    "of the audience gpusharing-scheduler-explanations");
+        }
+    }
+
+    @Test
+    void anApiServerThatDoesNotSayForWhatATokenIsVouchesForNobody() throws Exception {
+        apiServer.knowNoAudiences();
+
+        isText(ask(TIMEKEEPER, about("train")), 401, "show a token");
     }
 
     @Test
@@ -306,7 +340,7 @@ class ExplanationsHttpTest {
     void nothingElseOfTheServiceIsReachedOnThisPort(String path) throws Exception {
         HttpResponse<String> answer =
                 send(
-                        to(path).header("Authorization", "Bearer " + TIMEKEEPER)
+                        to(path).header("Authorization", bearer(TIMEKEEPER))
                                 .POST(BodyPublishers.ofString(about("train"))));
 
         assertThat(answer.statusCode()).isIn(400, 404);
@@ -316,7 +350,7 @@ class ExplanationsHttpTest {
     @Test
     void aQuestionIsPosted() throws Exception {
         isText(
-                send(to("/explanations").header("Authorization", "Bearer " + TIMEKEEPER)),
+                send(to("/explanations").header("Authorization", bearer(TIMEKEEPER))),
                 405,
                 "POST alone");
     }
@@ -369,8 +403,8 @@ class ExplanationsHttpTest {
             socket.setSoTimeout(20_000);
             socket.getOutputStream()
                     .write(
-                            "POST /explanations HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 100\r\n\r\n{"
-                                    .formatted(TIMEKEEPER)
+                            "POST /explanations HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Length: 100\r\n\r\n{"
+                                    .formatted(bearer(TIMEKEEPER))
                                     .getBytes(UTF_8));
 
             assertThat(
@@ -394,7 +428,7 @@ class ExplanationsHttpTest {
                             .mapToObj(i ->
                                     http.sendAsync(
                                             to("/explanations")
-                                                    .header("Authorization", "Bearer " + TIMEKEEPER)
+                                                    .header("Authorization", bearer(TIMEKEEPER))
                                                     .POST(BodyPublishers.ofString(about("train")))
                                                     .build(),
                                             BodyHandlers.ofString()))
@@ -527,7 +561,7 @@ class ExplanationsHttpTest {
         assertThatThrownBy(() ->
                         send(
                                 to("/explanations")
-                                        .header("Authorization", "Bearer " + TIMEKEEPER)
+                                        .header("Authorization", bearer(TIMEKEEPER))
                                         .POST(BodyPublishers.ofString(about("train"))),
                                 other))
                 .isInstanceOf(SSLHandshakeException.class);

@@ -19,8 +19,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * An API server of a cluster without pods, unless a test puts some there: keeps what is created,
- * knows tokens by the name that they are, and lets those get nodes or list pods whose name or group
- * says so ({@code may-get-nodes}, or {@code may-get-in-team-a} in that namespace alone).
+ * knows tokens by the name that they are, with {@code @} and an audience where they are not for
+ * itself, and lets those get nodes or list pods whose name or group says so ({@code may-get-nodes},
+ * or {@code may-get-in-team-a} in that namespace alone).
  */
 final class ReviewingApiServer implements AutoCloseable {
 
@@ -34,6 +35,7 @@ final class ReviewingApiServer implements AutoCloseable {
     private final FakeApiServer server = new FakeApiServer(this::answer);
     private final Map<String, String> objects = new ConcurrentHashMap<>();
     private volatile boolean hidden;
+    private volatile boolean knowsNoAudiences;
     private final AtomicInteger tokenReviews = new AtomicInteger();
 
     /** What it was asked of somebody's rights. */
@@ -71,6 +73,11 @@ final class ReviewingApiServer implements AutoCloseable {
         hidden = true;
     }
 
+    /** From now on it takes tokens for whatever they are, and does not say for what. */
+    void knowNoAudiences() {
+        knowsNoAudiences = true;
+    }
+
     /** The certificate that the extender has published for kube-scheduler to trust. */
     String published() {
         String map =
@@ -105,9 +112,7 @@ final class ReviewingApiServer implements AutoCloseable {
         JsonNode asked = JSON.readTree(body);
         if (path.endsWith("/tokenreviews")) {
             tokenReviews.incrementAndGet();
-            String token = asked.at("/spec/token").asString();
-            return "{\"status\":{\"authenticated\":%s,\"user\":{\"username\":\"%s\",\"groups\":[\"system:authenticated\"]}}}"
-                    .formatted(!token.startsWith("forged"), token);
+            return "{\"status\":%s}".formatted(reviewed(asked.at("/spec")));
         }
         if (path.endsWith("/subjectaccessreviews")) {
             rightsAsked.add(asked.at("/spec"));
@@ -116,6 +121,21 @@ final class ReviewingApiServer implements AutoCloseable {
         String object = decoded(asked);
         objects.put(path + "/" + asked.at("/metadata/name").asString(), object);
         return object;
+    }
+
+    private String reviewed(JsonNode spec) {
+        String token = spec.path("token").asString();
+        String own = "https://kubernetes.default.svc";
+        String audience = token.contains("@") ? token.substring(token.indexOf('@') + 1) : own;
+        JsonNode wanted = spec.path("audiences");
+        boolean good =
+                knowsNoAudiences
+                        || (wanted.isEmpty() ? own : wanted.path(0).asString()).equals(audience);
+        return "{\"authenticated\":%s,\"audiences\":[%s],\"user\":{\"username\":\"%s\",\"groups\":[\"system:authenticated\"]}}"
+                .formatted(
+                        good && !token.startsWith("forged"),
+                        good && !knowsNoAudiences ? "\"%s\"".formatted(audience) : "",
+                        token.replaceFirst("@.*", ""));
     }
 
     private static boolean isAllowed(JsonNode spec) {

@@ -11,11 +11,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param url of its Service, whose name its certificate carries
  * @param authority name of the ConfigMap ({@code ca.crt}) in our namespace in which the scheduler
  *     publishes by whom its certificate is signed
- * @param token file with the token of our service account; where there is none, it is the token
- *     that the API server is asked with
+ * @param token file with a token of our service account for the scheduler's audience alone; the one
+ *     that the API server is asked with is shown to nobody else
  */
 @ConfigurationProperties("gpusharing.explanation")
 record ExplanationProperties(
         @DefaultValue("https://gpusharing-scheduler-explanations.gpusharing-system.svc") URI url,
         @DefaultValue("gpusharing-scheduler-ca") String authority,
-        @DefaultValue("/var/run/secrets/kubernetes.io/serviceaccount/token") Path token) {}
+        @DefaultValue("/var/run/secrets/gpusharing.io/token") Path token) {}

@@ -1,7 +1,6 @@
 package io.gpusharing.timekeeper.explanation;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
-import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.web.TrustAnchors;
@@ -17,7 +16,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * What it takes to talk to the scheduler: connections that trust the authority which it has
- * published and no other, and our own token, which nobody else is shown.
+ * published and no other, and a token that is good for nothing else.
  */
 @Component
 class SchedulerConnections {
@@ -128,18 +127,14 @@ class SchedulerConnections {
     }
 
     /**
-     * Our token. A kubelet writes another one in time.
+     * Our token for the scheduler. It is read each time: a kubelet writes another one before it
+     * expires.
      *
      * @throws IOException if there is none
      */
     String token() throws IOException {
-        if (Files.exists(properties.token())) {
-            return Files.readString(properties.token()).strip();
-        }
-        Config config = client.getConfiguration();
-        String given = config.getOauthToken();
-        String token = given == null ? config.getAutoOAuthToken() : given;
-        if (token == null) {
+        String token = Files.readString(properties.token()).strip();
+        if (token.isEmpty()) {
             throw new IOException("there is no token in " + properties.token());
         }
         return token;

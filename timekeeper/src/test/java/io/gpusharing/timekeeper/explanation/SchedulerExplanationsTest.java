@@ -248,22 +248,17 @@ class SchedulerExplanationsTest {
         assertThat(scheduler.tokens).isEmpty();
     }
 
-    /** As a process beside the cluster, which a kubeconfig tells who it is. */
     @Test
-    void outsideAPodTheTokenIsThatOfTheApiServer() throws IOException {
+    void withoutATokenOfItsOwnTheSchedulerIsNotShownThatOfTheApiServer() throws IOException {
+        client.getConfiguration().setOauthToken("the API server's");
+        client.getConfiguration().setAutoOAuthToken("the API server's");
+
         Files.delete(token);
-        client.getConfiguration().setAutoOAuthToken("kubeconfig's");
-
-        explanations.ask(QUESTION);
-
-        assertThat(scheduler.tokens).containsExactly("Bearer kubeconfig's");
-    }
-
-    @Test
-    void withoutATokenNobodyIsAsked() throws IOException {
-        Files.delete(token);
-
         nobodySaysIt();
+        Files.writeString(token, "\n");
+        nobodySaysIt();
+
         assertThat(scheduler.questions).isEmpty();
+        assertThat(scheduler.tokens).isEmpty();
     }
 }

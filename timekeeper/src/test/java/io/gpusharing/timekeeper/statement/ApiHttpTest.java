@@ -53,6 +53,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,6 +74,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootConfiguration;
@@ -223,7 +226,7 @@ class ApiHttpTest {
     }
 
     @BeforeAll
-    static void start() throws Exception {
+    static void start(@TempDir Path folder) throws Exception {
         api = new FakeApiServer();
         api.objects.put(
                 "/api/v1/namespaces/gpusharing-system/configmaps/gpusharing-scheduler-ca",
@@ -238,6 +241,9 @@ class ApiHttpTest {
                                         "server.port=0",
                                         "gpusharing.cluster.namespace=gpusharing-system",
                                         "gpusharing.explanation.url=" + SCHEDULER.url(),
+                                        "gpusharing.explanation.token="
+                                                + Files.writeString(
+                                                        folder.resolve("token"), "timekeeper"),
                                         "spring.flyway.enabled=false",
                                         "spring.threads.virtual.enabled=true",
                                         "spring.jackson.deserialization.fail-on-unknown-properties=true",
