@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.budgets;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.gpusharing.kubernetes.GpuBudget;
-import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.kubernetes.ObjectInformer;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,7 +18,7 @@ final class BudgetWatch implements SmartLifecycle {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final ObjectInformer<GpuBudget> budgetInformer;
-    private final ObjectInformer<GpuGrant> grantInformer;
+    private final ObjectInformer<GenericKubernetesResource> grantInformer;
     private final Budgets budgets;
     private final KnownGrants grants;
     private final InstantSource clock;
@@ -29,7 +29,7 @@ final class BudgetWatch implements SmartLifecycle {
      */
     BudgetWatch(
             ObjectInformer<GpuBudget> budgetInformer,
-            ObjectInformer<GpuGrant> grantInformer,
+            ObjectInformer<GenericKubernetesResource> grantInformer,
             Budgets budgets,
             KnownGrants grants,
             InstantSource clock) {

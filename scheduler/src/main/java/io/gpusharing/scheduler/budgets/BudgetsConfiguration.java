@@ -1,6 +1,8 @@
 package io.gpusharing.scheduler.budgets;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.kubernetes.ObjectInformer;
@@ -31,16 +33,24 @@ class BudgetsConfiguration {
         return new ObjectInformer<>("gpubudgets", client.resources(GpuBudget.class), unreadable);
     }
 
-    /** The watch starts and ends it. */
+    /**
+     * The watch starts and ends it. A list has an end though one of its grants has another shape
+     * than ours.
+     */
     @Bean(destroyMethod = "")
-    ObjectInformer<GpuGrant> grantInformer(KubernetesClient client, UnreadableObjects unreadable) {
-        return new ObjectInformer<>("gpugrants", client.resources(GpuGrant.class), unreadable);
+    ObjectInformer<GenericKubernetesResource> grantInformer(
+            KubernetesClient client, UnreadableObjects unreadable) {
+        return new ObjectInformer<>(
+                "gpugrants",
+                client.genericKubernetesResources(
+                        ResourceDefinitionContext.fromResourceType(GpuGrant.class)),
+                unreadable);
     }
 
     @Bean
     BudgetWatch budgetWatch(
             ObjectInformer<GpuBudget> budgetInformer,
-            ObjectInformer<GpuGrant> grantInformer,
+            ObjectInformer<GenericKubernetesResource> grantInformer,
             Budgets budgets,
             KnownGrants grants,
             Clock clock) {

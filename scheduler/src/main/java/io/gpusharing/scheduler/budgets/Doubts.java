@@ -14,7 +14,8 @@ import java.util.Set;
  *
  * @param ofAll why no budget may be acted on; empty if some may
  * @param behind names of budgets for which the timekeeper does not vouch
- * @param grants when the newest grant of each budget was made, by the budget's name
+ * @param grants when the newest grant of each budget was made, by the budget's name; {@link
+ *     Instant#MAX} for one that has a grant which cannot be read
  * @param now the instant of the decision
  */
 public record Doubts(
@@ -67,7 +68,9 @@ public record Doubts(
                         because(
                                 mayBeBackInBudget(budget),
                                 budget,
-                                "has a grant that is newer than its status"));
+                                Instant.MAX.equals(grants.get(budget.name()))
+                                        ? "has a grant that cannot be read"
+                                        : "has a grant that is newer than its status"));
     }
 
     /**

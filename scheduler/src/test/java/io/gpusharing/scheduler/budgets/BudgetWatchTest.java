@@ -3,12 +3,10 @@ package io.gpusharing.scheduler.budgets;
 import static io.gpusharing.scheduler.testing.BudgetObjects.budget;
 import static io.gpusharing.scheduler.testing.BudgetObjects.grant;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.kubernetes.GpuBudget;
-import io.gpusharing.kubernetes.GpuGrant;
-import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.testing.FakeApiServer;
@@ -29,16 +27,15 @@ class BudgetWatchTest {
                     Answer.list(
                             request.path().endsWith("/gpubudgets")
                                     ? budget("team-a", 60, TEN) + "," + odd()
-                                    : grant("more", "team-a", TEN).toString()));
+                                    : grant("more", "team-a", TEN) + "," + shapeless()));
     private final KubernetesClient client = server.client();
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {}, clock);
     private final Budgets budgets = new Budgets(clock);
     private final KnownGrants grants = new KnownGrants();
     private final BudgetWatch watch =
             new BudgetWatch(
-                    new ObjectInformer<>(
-                            "gpubudgets", client.resources(GpuBudget.class), unreadable),
-                    new ObjectInformer<>("gpugrants", client.resources(GpuGrant.class), unreadable),
+                    new BudgetsConfiguration().budgetInformer(client, unreadable),
+                    new BudgetsConfiguration().grantInformer(client, unreadable),
                     budgets,
                     grants,
                     clock);
@@ -47,6 +44,14 @@ class BudgetWatchTest {
         ObjectNode odd = budget("team-b", 60, TEN);
         odd.withObject("spec").put("gpuMinutes", "much");
         return odd;
+    }
+
+    /** As no schema would let it be. */
+    private static ObjectNode shapeless() {
+        ObjectNode shapeless = grant("shapeless", "team-b", TEN);
+        shapeless.withObject("spec").putArray("gpuMinutes").add(1);
+        shapeless.withObject("spec").putObject("budget");
+        return shapeless;
     }
 
     @AfterEach
@@ -75,8 +80,10 @@ class BudgetWatchTest {
         assertThat(budgets.ofNamespace("team-a")).isPresent();
         assertThat(budgets.ofNamespace("team-b"))
                 .hasValueSatisfying(it -> assertThat(it.readable()).isFalse());
-        assertThat(unreadable.present()).extracting(Unreadable::name).containsExactly("team-b");
-        assertThat(grants.byBudget()).containsEntry("team-a", TEN);
+        assertThat(unreadable.present())
+                .extracting(Unreadable::name)
+                .containsExactlyInAnyOrder("team-b", "shapeless");
+        assertThat(grants.byBudget()).containsExactly(entry("team-a", TEN));
     }
 
     @Test

@@ -150,6 +150,16 @@ class DoubtsTest {
         assertThat(doubt(GOOD, budget, Map.of("team-b", granted))).isEmpty();
     }
 
+    @Test
+    void aGrantThatCannotBeReadPutsItsOwnBudgetInDoubtForAsLongAsItIsUsedUp() {
+        Map<String, Instant> unreadable = Map.of("team-a", Instant.MAX);
+
+        assertThat(doubt(GOOD, over(0), unreadable))
+                .contains("budget team-a has a grant that cannot be read");
+        assertThat(doubt(GOOD, budget("team-a", 60, TEN), unreadable)).isEmpty();
+        assertThat(doubt(GOOD, over(0), Map.of("team-b", Instant.MAX))).isEmpty();
+    }
+
     /** The line goes on for ever: by it the budget is used up, though its pods have ended. */
     @Test
     void byAFrozenLineNobodyGoesAfterNinetySeconds() {

@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.testing;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.gpusharing.kubernetes.GpuBudget;
-import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.scheduler.cluster.LeanObjects;
 import java.time.Instant;
 import java.util.Arrays;
@@ -82,7 +82,8 @@ public final class BudgetObjects {
     }
 
     /** Reads a grant as the scheduler's client does. */
-    public static GpuGrant readGrant(ObjectNode grant) {
-        return LeanObjects.serialization().unmarshal(grant.toString(), GpuGrant.class);
+    public static GenericKubernetesResource readGrant(ObjectNode grant) {
+        return LeanObjects.serialization()
+                .unmarshal(grant.toString(), GenericKubernetesResource.class);
     }
 }
