@@ -342,8 +342,30 @@ class ExplainerTest {
 
         assertThat(room(explanation).decision()).isEqualTo("KEPT");
         assertThat(room(explanation).text()).contains("a PodDisruptionBudget keeps them");
+        assertThat(room(explanation).spared())
+                .isEqualTo(Map.of("its PodDisruptionBudget lets nobody go now", 2));
         assertThat(explanation.toString()).doesNotContain("team-a");
         assertThat(room(explain(waiting(SIXTY))).spared().toString()).contains("team-a/keep");
+    }
+
+    @Test
+    void whoMayNotSeeAPodLearnsOfWhatKindTheReasonIsAndNeitherNamesNorInstants() {
+        shared("n1");
+        cluster.runs(Cluster.pod("team-a", "a").gang("team-a/g").share(60, 7_680).on("n1", 0));
+        cluster.runs(
+                Cluster.pod("team-a", "b")
+                        .gang("team-a/g")
+                        .exempt("it is a static pod")
+                        .share(60, 7_680)
+                        .on("n1", 1));
+
+        assertThat(room(explain(waiting(SIXTY), namespace -> namespace.equals("team-b"))).spared())
+                .isEqualTo(
+                        Map.of(
+                                "goes only together with another, which stays", 1,
+                                "it is a static pod", 1));
+        assertThat(room(explain(waiting(SIXTY))).spared())
+                .containsKey("goes only together with team-a/b, which stays: it is a static pod");
     }
 
     @Test
