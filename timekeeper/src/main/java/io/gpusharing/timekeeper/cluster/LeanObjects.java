@@ -3,18 +3,17 @@ package io.gpusharing.timekeeper.cluster;
 import static io.gpusharing.kubernetes.PodReader.POD_SCHEDULED_FIELD;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.FieldsV1;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.PodSpec;
-import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.PodReader;
-import io.gpusharing.kubernetes.SharedMemoryMounts;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +39,7 @@ public final class LeanObjects {
         return ApiServerJson.serialization(
                 ApiServerJson.mapper()
                         .addMixIn(FieldsV1.class, OfFields.class)
-                        .addMixIn(PodSpec.class, Spec.class)
+                        .addMixIn(PodSpec.class, OfSpec.class)
                         .addMixIn(Container.class, OfContainer.class)
                         .addMixIn(NodeStatus.class, OfNode.class)
                         .addMixIn(DeviceClaim.class, WithoutParameters.class)
@@ -96,26 +95,20 @@ public final class LeanObjects {
         }
     }
 
-    @JsonIgnoreProperties({"volumes", "ephemeralContainers", "securityContext", "dnsConfig"})
-    private interface Spec {}
-
-    @JsonIgnoreProperties({
-        "args",
-        "command",
-        "env",
-        "envFrom",
-        "lifecycle",
-        "livenessProbe",
-        "readinessProbe",
-        "securityContext",
-        "startupProbe",
-        "volumeDevices"
+    /** Where a pod may be placed, and how it ends, is the scheduler's to know. */
+    @JsonIncludeProperties({
+        "nodeName",
+        "priority",
+        "priorityClassName",
+        "schedulingGates",
+        "resourceClaims",
+        "containers",
+        "initContainers"
     })
-    interface OfContainer {
+    private interface OfSpec {}
 
-        @JsonDeserialize(using = SharedMemoryMounts.class)
-        void setVolumeMounts(List<VolumeMount> mounts);
-    }
+    @JsonIncludeProperties({"name", "image", "restartPolicy", "resources"})
+    private interface OfContainer {}
 
     @JsonIgnoreProperties({"images", "volumesAttached", "volumesInUse"})
     private interface OfNode {}

@@ -1,9 +1,10 @@
-package io.gpusharing.timekeeper.allocation;
+package io.gpusharing.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.ShareRule;
-import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodFacts.Lifecycle;
+import io.gpusharing.kubernetes.PodFacts.Placement;
 import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.ContainerRequest.Kind;
@@ -14,12 +15,12 @@ import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.RandomSeeds;
-import io.gpusharing.timekeeper.testing.Pods;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -27,6 +28,13 @@ class PodFactsTest {
 
     private static final RequestGrammars GRAMMARS =
             new RequestGrammars(List.of(new VcudaGrammar()));
+
+    private static final NodeFacts TWO_GPUS =
+            new NodeFacts(
+                    Map.of(
+                            VcudaGrammar.CORE, Quantity.of(200),
+                            VcudaGrammar.MEMORY, Quantity.of(120)),
+                    Map.of());
 
     /** Of a node with two GPUs of 60 blocks each no more than two GPUs are ever held at once. */
     @ParameterizedTest
@@ -90,11 +98,7 @@ class PodFactsTest {
     @RandomSeeds(1_000)
     void whateverAPodAsksForAndItsNodeOffersItHoldsSomethingThatCanBeCharged(long seed) {
         Random random = new Random(seed);
-        Map<String, Quantity> limits = amounts(random);
-        PodFacts pod =
-                asking(
-                        new PodRequest(
-                                List.of(new ContainerRequest("cuda", Kind.App, limits, limits))));
+        PodFacts pod = asking(amounts(random));
 
         Optional<BoundShare> held = pod.held(new NodeFacts(amounts(random), Map.of()), ALL);
 
@@ -106,18 +110,28 @@ class PodFactsTest {
                 });
     }
 
-    private static PodFacts asking(PodRequest request) {
-        PodFacts pod = Pods.waiting("team-a", 0, 0).boundAt(Instant.EPOCH).facts();
+    private static PodFacts asking(Map<String, Quantity> limits) {
         return new PodFacts(
-                pod.uid(),
-                pod.namespace(),
-                pod.name(),
+                new UUID(0, 1),
+                "team-a",
+                "train",
                 null,
-                request,
-                pod.claimed(),
+                new PodRequest(List.of(new ContainerRequest("cuda", Kind.App, limits, limits))),
+                Claimed.NONE,
                 Map.of(),
-                pod.placement(),
-                pod.lifecycle());
+                new Placement("gpu-node-1", null, 0, false, null),
+                new Lifecycle(
+                        Instant.EPOCH,
+                        Instant.EPOCH,
+                        true,
+                        null,
+                        false,
+                        null,
+                        false,
+                        null,
+                        null,
+                        null,
+                        null));
     }
 
     private static Map<String, Quantity> amounts(Random random) {
@@ -131,9 +145,11 @@ class PodFactsTest {
     }
 
     private static GpuShare held(long core, long memory) {
-        return Pods.waiting("team-a", core, memory)
-                .facts()
-                .held(Pods.NODE_FACTS, GRAMMARS)
+        return asking(
+                        Map.of(
+                                VcudaGrammar.CORE, Quantity.of(core),
+                                VcudaGrammar.MEMORY, Quantity.of(memory)))
+                .held(TWO_GPUS, GRAMMARS)
                 .orElseThrow()
                 .share();
     }
