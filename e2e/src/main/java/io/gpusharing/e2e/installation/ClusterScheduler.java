@@ -40,7 +40,7 @@ public final class ClusterScheduler {
         this.keys = keys;
         this.run = cluster.dir().resolve("run");
         List.of("serviceaccounts", "secrets-policy", "rbac-scheduler", "scheduler")
-                .forEach(template -> Installation.set(cluster, MODE, template + ".yaml"));
+                .forEach(template -> Chart.set(cluster, MODE, template + ".yaml"));
         List<Integer> ports = Ports.free(2);
         this.port = ports.getFirst();
         this.extender =

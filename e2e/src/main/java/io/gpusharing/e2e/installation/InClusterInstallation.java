@@ -90,11 +90,11 @@ public final class InClusterInstallation implements InstalledServices {
      */
     public static void placeByTheClustersScheduler(TestCluster cluster) {
         String value = "scheduler.mode=None";
-        Installation.set(cluster, value, "webhook.yaml");
+        Chart.set(cluster, value, "webhook.yaml");
         cluster.kubectl()
                 .run("delete", "--ignore-not-found", "-f", "deployment/77-scheduler.yaml")
                 .orFail();
-        Installation.set(cluster, value, "scheduler.yaml");
+        Chart.set(cluster, value, "scheduler.yaml");
         awaitWebhooks(cluster);
         awaitScheduler(cluster);
     }
@@ -115,7 +115,7 @@ public final class InClusterInstallation implements InstalledServices {
                         "networkpolicies",
                         "scheduler",
                         "webhook")) {
-            Installation.set(cluster, values, template + ".yaml");
+            Chart.set(cluster, values, template + ".yaml");
         }
         awaitWebhooks(cluster);
         awaitScheduler(cluster);
@@ -154,7 +154,7 @@ public final class InClusterInstallation implements InstalledServices {
                         "scheduler",
                         "mps",
                         "device-plugin")) {
-            Installation.set(cluster, values, template + ".yaml");
+            Chart.set(cluster, values, template + ".yaml");
         }
         for (String workload :
                 List.of(
@@ -169,8 +169,7 @@ public final class InClusterInstallation implements InstalledServices {
     /** Replaces the pods that a new version of the chart would, where MPS is on. */
     public static void upgradeWithMps(TestCluster cluster) {
         for (String template : List.of("mps", "device-plugin")) {
-            Installation.set(
-                    cluster, MPS + ",provider.podAnnotations.version=next", template + ".yaml");
+            Chart.set(cluster, MPS + ",provider.podAnnotations.version=next", template + ".yaml");
         }
         awaitRollout(cluster, "daemonset/gpusharing-device-plugin");
     }

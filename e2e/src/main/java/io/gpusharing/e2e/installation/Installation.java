@@ -5,7 +5,6 @@ import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import java.net.URI;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -63,7 +62,7 @@ public final class Installation implements InstalledServices {
         URI timekeeperUrl = URI.create("https://127.0.0.1:" + ports.get(1));
         // It starts while the API server takes everything in.
         var database = new Database(cluster, ports.get(4));
-        createManifests(cluster, webhookUrl);
+        Chart.create(cluster, webhookUrl);
         letTheQuestionerSeePods(cluster);
 
         var here = new LinkedHashMap<String, String>();
@@ -103,56 +102,6 @@ public final class Installation implements InstalledServices {
                         cluster, webhook, timekeeper, database, timekeeperUrl, here, properties);
         installation.awaitAdmission();
         return installation;
-    }
-
-    /** Creates the rendered chart in one go, as an administrator would. */
-    public static void createManifests(TestCluster cluster, URI webhook) {
-        Path folder = cluster.dir().resolve("deployment");
-        Manifests.writeTo(folder, webhook);
-        cluster.kubectl().run("create", "-f", folder.toString()).orFail();
-        awaitKinds(cluster, "gpubudgets", "gpugrants", "gpucorrections", "gpuevictions");
-    }
-
-    /** Creates our kinds alone, without any program. */
-    public static void createKinds(TestCluster cluster) {
-        cluster.kubectl()
-                .run(
-                        "create",
-                        "-f",
-                        Repository.root().resolve("deployment/10-crds.yaml").toString())
-                .orFail();
-        awaitKinds(cluster, "gpunodes", "gpureservations", "gpuevictions");
-    }
-
-    /** Waits until the API server serves these kinds of ours. */
-    public static void awaitKinds(TestCluster cluster, String... plurals) {
-        for (String plural : plurals) {
-            // In the first moments a definition has no conditions, and kubectl takes that for an
-            // error.
-            Awaitility.await(plural)
-                    .atMost(Duration.ofSeconds(30))
-                    .untilAsserted(() ->
-                            cluster.kubectl()
-                                    .run(
-                                            "wait",
-                                            "--for=condition=Established",
-                                            "crd/" + plural + ".gpusharing.io",
-                                            "--timeout=10s")
-                                    .orFail());
-        }
-    }
-
-    /** Gives one template of the chart another value, as {@code helm upgrade --set} would. */
-    public static void set(TestCluster cluster, String value, String template) {
-        cluster.kubectl()
-                .pipe(
-                        Manifests.rendered(value, template),
-                        "apply",
-                        "--server-side",
-                        "--force-conflicts",
-                        "-f",
-                        "-")
-                .orFail();
     }
 
     /** Who asks {@link TimekeeperApi} is shown the pods that it may get. */

@@ -30,7 +30,7 @@ public final class Webhooks {
         var webhooks =
                 new Webhooks(
                         cluster, ports.subList(0, replicas), ports.subList(replicas, 2 * replicas));
-        Installation.createManifests(cluster, webhooks.urls().getFirst());
+        Chart.create(cluster, webhooks.urls().getFirst());
         publishReportingAuthority(cluster);
         return webhooks;
     }

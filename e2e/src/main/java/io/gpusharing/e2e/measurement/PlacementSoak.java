@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
-import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.PlacingScheduler;
 import io.gpusharing.e2e.installation.SimulatedGpuNode;
 import io.gpusharing.e2e.measurement.PlacementAudit.Outage;
@@ -80,7 +80,7 @@ public final class PlacementSoak {
 
     private PlacementSoak(TestCluster cluster) {
         this.cluster = cluster;
-        Installation.createKinds(cluster);
+        Chart.createKinds(cluster);
         cluster.createNamespace(TEAM);
         cluster.createNamespace(CANARIES);
         List.of("low:-100", "middle:100", "high:1000")

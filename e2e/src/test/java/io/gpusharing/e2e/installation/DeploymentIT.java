@@ -41,7 +41,7 @@ class DeploymentIT {
     @Test
     @Order(2)
     void theExampleOfATeamIsCreatedAfterwards() {
-        Installation.awaitKinds(cluster, "gpubudgets");
+        Chart.awaitKinds(cluster, "gpubudgets");
 
         var answer = cluster.kubectl().run("create", "-f", "examples/team-a.yaml");
 

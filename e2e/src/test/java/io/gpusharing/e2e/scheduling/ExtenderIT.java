@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpusharing.e2e.cluster.ClientIdentities;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.ClusterScheduler;
 import io.gpusharing.e2e.installation.ClusterScheduler.ClientKey;
 import io.gpusharing.e2e.installation.Installation;
@@ -43,7 +44,7 @@ class ExtenderIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/extender"));
-        Installation.createKinds(cluster);
+        Chart.createKinds(cluster);
         for (String node : List.of("gpu-node-1", "gpu-node-2")) {
             new SimulatedGpuNode(cluster.client(), node, 2).create();
         }

@@ -11,7 +11,7 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
-import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.PlacingScheduler;
 import io.gpusharing.e2e.installation.SimulatedGpuNode;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class PlacementIT {
     @BeforeAll
     static void start() {
         cluster = TestCluster.start(Repository.root().resolve(".run/placement"));
-        Installation.createKinds(cluster);
+        Chart.createKinds(cluster);
         first = new SimulatedGpuNode(cluster.client(), "gpu-node-1", 2);
         second = new SimulatedGpuNode(cluster.client(), "gpu-node-2", 2);
         first.create();

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.ClusterScheduler;
-import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.PlacingScheduler;
 import io.gpusharing.e2e.installation.SimulatedDevicePlugin;
 import io.gpusharing.e2e.installation.Webhooks;
@@ -146,7 +146,7 @@ class SchedulerModesIT {
     private static void mode(String mode) {
         Stream.of("webhook", "admission-policy", "scheduler-policy")
                 .forEach(template ->
-                        Installation.set(cluster, "scheduler.mode=" + mode, template + ".yaml"));
+                        Chart.set(cluster, "scheduler.mode=" + mode, template + ".yaml"));
         webhooks.stop();
         webhooks.start(Map.of());
     }

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.Installation;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,11 +68,10 @@ class ClaimsIT {
                         .at("/webhooks/0/clientConfig/url")
                         .asText()
                         .replace("/mutate", "");
-        Installation.set(cluster, DRIVER, "rbac-timekeeper.yaml");
-        Installation.set(cluster, DRIVER, "admission-policy.yaml");
-        Installation.set(cluster, DRIVER, "claims-policy.yaml");
-        Installation.set(
-                cluster, DRIVER + ",webhook.url=" + webhook, "webhook-configurations.yaml");
+        Chart.set(cluster, DRIVER, "rbac-timekeeper.yaml");
+        Chart.set(cluster, DRIVER, "admission-policy.yaml");
+        Chart.set(cluster, DRIVER, "claims-policy.yaml");
+        Chart.set(cluster, DRIVER + ",webhook.url=" + webhook, "webhook-configurations.yaml");
         ledger = Ledger.of(cluster, installation);
         cluster.createNamespace(TEAM);
         budget();

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.Service;
 import java.time.Duration;
@@ -38,7 +39,7 @@ class StoryIT {
         var properties = new HashMap<>(Story.PROPERTIES);
         properties.put("GPUSHARING_BUDGETS_ANNOTATEPODS", "true");
         installation = Installation.on(cluster, properties);
-        Installation.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
+        Chart.set(cluster, "timekeeper.annotatePods=true", "rbac-timekeeper.yaml");
         evictor = installation.startEvictor();
         story = new Story(cluster, installation, Narrator.silent());
         snapshot = new ClusterSnapshot(cluster, Narrator.silent());

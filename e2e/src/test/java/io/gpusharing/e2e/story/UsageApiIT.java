@@ -10,6 +10,7 @@ import io.gpusharing.e2e.cluster.Kubectl;
 import io.gpusharing.e2e.cluster.Kubectl.Answer;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
+import io.gpusharing.e2e.installation.Chart;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.NodeAgent;
 import io.gpusharing.e2e.installation.PlacingScheduler;
@@ -60,8 +61,8 @@ class UsageApiIT {
         installation =
                 Installation.on(
                         cluster, Map.of("GPUSHARING_AGGREGATED_ENABLED", "true", PORT, "" + port));
-        Installation.set(cluster, VALUE, "rbac-timekeeper.yaml");
-        Installation.set(cluster, VALUE, "api-service.yaml");
+        Chart.set(cluster, VALUE, "rbac-timekeeper.yaml");
+        Chart.set(cluster, VALUE, "api-service.yaml");
         serveFromHere();
         // The timekeeper passes on to it what is asked about room.
         PlacingScheduler.installed(cluster);
