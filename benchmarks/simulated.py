@@ -49,9 +49,9 @@ def percentile(values, share):
     return sorted(values)[max(0, math.ceil(len(values) * share) - 1)] if values else None
 
 
-def jar(module):
+def jar(module, suffix=""):
     """The module's jar, of whatever version."""
-    found = list((ROOT / module / "target").glob(f"gpusharing-{module}-*.jar"))
+    found = list((ROOT / module / "target").glob(f"gpusharing-{module}-*{suffix}.jar"))
     if len(found) != 1:
         sys.exit(f"{module}: {len(found)} jars in its target folder; build it first (mvn -pl {module} -am package -DskipTests)")
     return found[0]
