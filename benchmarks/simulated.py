@@ -1,6 +1,6 @@
 """A real control plane whose simulated nodes have eight GPUs each, and processes beside it that are watched from outside.
 
-Of the programs that are in tools/.bin, or of those that are compiled as they are released where OPTIMIZED is set (tools/build).
+Of the programs that are compiled as they are released where there are some, or OPTIMIZED is set; else of the others in tools/.bin (tools/build).
 """
 import atexit
 import base64
@@ -19,6 +19,8 @@ import time
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+if (ROOT / "tools/.bin/optimized/kube-apiserver").exists():
+    os.environ["OPTIMIZED"] = "1"
 BIN = ROOT / "tools/.bin" / ("optimized" if os.environ.get("OPTIMIZED") else "")
 JAVA = pathlib.Path(os.environ.get("JAVA_HOME") or subprocess.check_output([ROOT / "tools/jdk"], text=True).strip()) / "bin/java"
 OURS = "gpusharing-scheduler"
