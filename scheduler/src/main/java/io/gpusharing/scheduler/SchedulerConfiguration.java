@@ -16,6 +16,7 @@ import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPods;
@@ -99,7 +100,7 @@ class SchedulerConfiguration {
 
     @Bean
     RunningPodReader runningPodReader(SchedulerProperties properties) {
-        return new RunningPodReader(properties.gangLabel());
+        return new RunningPodReader(new Gangs(properties.gangLabel()));
     }
 
     @Bean

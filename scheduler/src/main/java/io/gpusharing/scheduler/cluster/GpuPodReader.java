@@ -14,6 +14,7 @@ import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.PodEnd;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.GpuGroup;
 import io.gpusharing.sharing.ProviderAsk;
@@ -99,7 +100,7 @@ public final class GpuPodReader {
                 pod.getSpec().getContainers().stream().map(Container::getName).toList(),
                 dialect(request),
                 RunningPodReader.priority(pod),
-                RunningPodReader.deletion(pod),
+                PodEnd.of(pod),
                 strategy(metadata),
                 group(metadata, asks));
     }

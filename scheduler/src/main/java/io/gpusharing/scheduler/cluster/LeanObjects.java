@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodAffinity;
+import io.fabric8.kubernetes.api.model.PodAffinityTerm;
 import io.fabric8.kubernetes.api.model.PodAntiAffinity;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -105,6 +106,7 @@ public final class LeanObjects {
         "overhead",
         "hostIPC",
         "affinity",
+        "resourceClaims",
         "topologySpreadConstraints"
     })
     private interface OfSpec {}
@@ -114,13 +116,22 @@ public final class LeanObjects {
     private interface OfAffinity {}
 
     /** Whether a pod's place depends on others is read; on which others is not. */
-    @JsonIgnoreProperties({
-        "preferredDuringSchedulingIgnoredDuringExecution",
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    })
-    private interface OfAnyPods {}
+    @JsonIncludeProperties("requiredDuringSchedulingIgnoredDuringExecution")
+    interface OfAnyPods {
 
-    @JsonIncludeProperties("maxSkew")
+        @JsonDeserialize(converter = Any.class)
+        void setRequiredDuringSchedulingIgnoredDuringExecution(List<PodAffinityTerm> terms);
+    }
+
+    static final class Any extends StdConverter<List<PodAffinityTerm>, List<PodAffinityTerm>> {
+
+        @Override
+        public List<PodAffinityTerm> convert(List<PodAffinityTerm> terms) {
+            return terms.isEmpty() ? List.of() : List.of(new PodAffinityTerm());
+        }
+    }
+
+    @JsonIncludeProperties("whenUnsatisfiable")
     private interface OfSpread {}
 
     @JsonIncludeProperties({"phase", "startTime", "nominatedNodeName", "conditions"})

@@ -13,6 +13,7 @@ import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.LeaseSettings;
 import io.gpusharing.scheduler.cluster.PodLookup;
+import io.gpusharing.scheduler.pods.Priorities;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,9 +26,6 @@ import java.util.Optional;
  * ended before the answer was written down.
  */
 final class Surveyor {
-
-    /** Classes above belong to the cluster itself. */
-    private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
 
     /** In which kube-scheduler deletes pods after it was told that it may. */
     private static final Duration PROMPTLY = Duration.ofSeconds(10);
@@ -92,7 +90,7 @@ final class Surveyor {
         Integer priority = pod.getSpec().getPriority();
         if (plan.cause() != Cause.RefusedStart
                 && priority != null
-                && priority > HIGHEST_USER_PRIORITY) {
+                && Priorities.isOfCluster(priority)) {
             return Optional.of("has a priority of the cluster itself");
         }
         return plan.cause() != Cause.RefusedStart

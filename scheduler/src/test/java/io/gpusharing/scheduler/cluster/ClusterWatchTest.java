@@ -13,6 +13,7 @@ import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Filtered;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import io.gpusharing.scheduler.testing.FakeApiServer;
@@ -97,7 +98,7 @@ class ClusterWatchTest {
             new ClusterWatch(
                     client,
                     new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
-                    new RunningPodReader(""),
+                    new RunningPodReader(new Gangs("")),
                     gpus,
                     new RefusedStarts(),
                     running,

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
@@ -39,7 +40,7 @@ class LiveClusterTest {
             new LiveCluster(
                     client,
                     new DisruptionBudgetWatch(client, unreadable),
-                    new RunningPodReader(""),
+                    new RunningPodReader(new Gangs("")),
                     unreadable,
                     PATIENCE);
 

@@ -14,6 +14,7 @@ import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.NodePods;
@@ -83,7 +84,7 @@ class PreemptControllerTest implements ClusterReader {
                                             Strategy.BestFit,
                                             PodSharing.NONE),
                                     new UnreadableObjects(_ -> {}),
-                                    new RunningPodReader(""),
+                                    new RunningPodReader(new Gangs("")),
                                     new Preemptions(
                                             gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),
                                     gpus,

@@ -27,7 +27,8 @@ import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.Past;
-import io.gpusharing.scheduler.picture.reading.HolderReader.Ending;
+import io.gpusharing.scheduler.pods.Ending;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.sharing.ProviderAsk;
 import java.net.HttpURLConnection;
@@ -94,7 +95,7 @@ public final class ClusterSnapshotReader {
         this.reservations = reservations;
         this.unreadable = unreadable;
         this.waiterReader = new WaiterReader(capacity);
-        this.holders = new HolderReader(grammars, capacity, settings.gangLabel());
+        this.holders = new HolderReader(grammars, capacity, new Gangs(settings.gangLabel()));
         this.settings = settings;
         this.clock = clock;
     }
@@ -168,7 +169,7 @@ public final class ClusterSnapshotReader {
             Map<String, Map<String, String>> namespaces,
             DisruptionBudgets disruptions,
             Instant begun) {
-        var ending = new Ending(begun.minus(settings.settle()), begun.plus(settings.maxGrace()));
+        Ending ending = Ending.at(begun, settings.settle(), settings.maxGrace());
         BiFunction<Pod, PodFacts, Holder> holder =
                 (pod, facts) ->
                         holders.read(

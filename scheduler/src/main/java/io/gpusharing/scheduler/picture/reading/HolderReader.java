@@ -4,10 +4,8 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.PodFacts;
-import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.request.BoundShare;
@@ -15,9 +13,12 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.PodRef;
+import io.gpusharing.scheduler.pods.Ending;
+import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.scheduler.pods.PodEnd;
+import io.gpusharing.scheduler.pods.Priorities;
 import io.gpusharing.sharing.Amounts;
 import java.math.BigDecimal;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -29,27 +30,20 @@ import org.jspecify.annotations.Nullable;
 /** Reads a pod that holds resources of a node, and whether it may be evicted. */
 final class HolderReader {
 
-    /** Classes above belong to the cluster itself. */
-    private static final int HIGHEST_USER_PRIORITY = 1_000_000_000;
-
     /** Every pod needs one of its node's pod slots, so that none fits where all are taken. */
     private static final Amounts EVERY_SLOT =
             new Amounts(Map.of("pods", BigDecimal.valueOf(Integer.MAX_VALUE)));
 
-    private static final Duration DEFAULT_GRACE = Duration.ofSeconds(30);
     private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
     private final RequestGrammars grammars;
     private final CapacityReader capacity;
-    private final String gangLabel;
+    private final Gangs gangs;
 
-    /**
-     * @param gangLabel label whose value names a gang; empty for none
-     */
-    HolderReader(RequestGrammars grammars, CapacityReader capacity, String gangLabel) {
+    HolderReader(RequestGrammars grammars, CapacityReader capacity, Gangs gangs) {
         this.grammars = grammars;
         this.capacity = capacity;
-        this.gangLabel = gangLabel;
+        this.gangs = gangs;
     }
 
     /** Whether it has a claim on a node, and none to be bound any more. */
@@ -82,12 +76,12 @@ final class HolderReader {
                 facts.placement().priority(),
                 share,
                 capacity.hold(pod, share > 0),
-                gang(pod, facts, ending),
-                leaves(pod, ending),
+                ending.isOverdue(PodEnd.of(pod)) ? pod.getMetadata().getUid() : gangs.of(pod),
+                ending.isAwaited(PodEnd.of(pod)),
                 exemption(pod, facts, namespaceAnnotations, ending),
                 disruptions,
-                end(pod),
-                grace(pod));
+                PodEnd.of(pod),
+                PodEnd.grace(pod));
     }
 
     /**
@@ -114,47 +108,13 @@ final class HolderReader {
                         "it cannot be read",
                         Set.of(),
                         null,
-                        DEFAULT_GRACE));
+                        PodEnd.grace(pod)));
     }
 
     /** Where it is bound, or where the scheduler makes room for it. */
     private static @Nullable String node(PodFacts facts) {
         String node = facts.placement().node();
         return node == null ? facts.placement().nominatedNode() : node;
-    }
-
-    /**
-     * What is expected of a pod that is being deleted, by when its grace ends.
-     *
-     * @param overdue one whose grace ended before then does not leave: its kubelet ends it by a
-     *     longer grace that it was deleted with before (kubernetes/kubernetes#113883), or has gone
-     * @param awaited one whose grace ends later, for it gave itself a year, does not leave either
-     */
-    record Ending(Instant overdue, Instant awaited) {}
-
-    private static boolean leaves(Pod pod, Ending ending) {
-        Instant end = end(pod);
-        return end != null && !isOverdue(pod, ending) && !end.isAfter(ending.awaited());
-    }
-
-    private static boolean isOverdue(Pod pod, Ending ending) {
-        Instant end = end(pod);
-        return end != null && end.isBefore(ending.overdue());
-    }
-
-    private static @Nullable Instant end(Pod pod) {
-        return ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp());
-    }
-
-    // Whoever deletes a pod may give it longer than the pod itself says.
-    private static Duration grace(Pod pod) {
-        Duration own = seconds(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE);
-        Duration given = seconds(pod.getMetadata().getDeletionGracePeriodSeconds(), Duration.ZERO);
-        return own.compareTo(given) < 0 ? given : own;
-    }
-
-    private static Duration seconds(@Nullable Long given, Duration otherwise) {
-        return given == null ? otherwise : Duration.ofSeconds(given);
     }
 
     private static @Nullable String exemption(
@@ -170,10 +130,10 @@ final class HolderReader {
         if (facts.placement().node() == null) {
             return "it does not run yet";
         }
-        if (isOverdue(pod, ending)) {
+        if (ending.isOverdue(PodEnd.of(pod))) {
             return "its kubelet has not ended it, though its grace is over";
         }
-        if (facts.placement().priority() > HIGHEST_USER_PRIORITY) {
+        if (Priorities.isOfCluster(facts.placement().priority())) {
             return "its class belongs to the cluster";
         }
         return isStatic(pod, facts) ? "its node's kubelet runs it from a file" : null;
@@ -187,22 +147,5 @@ final class HolderReader {
                 && annotations.containsKey(MIRROR_ANNOTATION)
                 && facts.owner() != null
                 && facts.owner().kind().equals("Node");
-    }
-
-    private String gang(Pod pod, PodFacts facts, Ending ending) {
-        String own = pod.getMetadata().getUid();
-        if (isOverdue(pod, ending)) {
-            // Otherwise a job could protect all its pods by one that does not end.
-            return own;
-        }
-        Map<String, String> labels = pod.getMetadata().getLabels();
-        String group = gangLabel.isEmpty() || labels == null ? null : labels.get(gangLabel);
-        if (group != null) {
-            return facts.namespace() + "/" + group;
-        }
-        return Optional.ofNullable(facts.owner())
-                .filter(owner -> owner.kind().equals("Job"))
-                .map(Owner::uid)
-                .orElse(own);
     }
 }

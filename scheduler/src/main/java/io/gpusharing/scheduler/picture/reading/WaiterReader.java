@@ -1,8 +1,6 @@
 package io.gpusharing.scheduler.picture.reading;
 
 import io.fabric8.kubernetes.api.model.Affinity;
-import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
@@ -13,14 +11,13 @@ import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.pods.Unjudged;
 import io.gpusharing.sharing.Amounts;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** Reads a pod that the scheduler says it cannot place. */
 public final class WaiterReader {
@@ -76,42 +73,8 @@ public final class WaiterReader {
                 tooMuch
                         ? "it says more about its place than is read"
                         : Optional.ofNullable(capacity.unjudged(pod))
-                                .orElseGet(() -> unjudged(spec, message(pod))));
-    }
-
-    /** What decides about its place and cannot be seen from here. */
-    private static @Nullable String unjudged(PodSpec spec, String message) {
-        if (dependsOnPods(spec.getAffinity()) || message.contains("anti-affinity")) {
-            return "its place depends on other pods (affinity)";
-        }
-        if (spec.getTopologySpreadConstraints().stream()
-                .anyMatch(it -> "DoNotSchedule".equals(it.getWhenUnsatisfiable()))) {
-            return "its place depends on other pods (topology spread)";
-        }
-        if (!spec.getResourceClaims().isEmpty()) {
-            return "it has resource claims";
-        }
-        if (Stream.concat(spec.getContainers().stream(), spec.getInitContainers().stream())
-                .map(Container::getPorts)
-                .flatMap(List::stream)
-                .map(ContainerPort::getHostPort)
-                .anyMatch(port -> port != null && port > 0)) {
-            return "it wants ports of its node";
-        }
-        return message.contains("volume") || message.contains("persistentvolumeclaim")
-                ? "the scheduler has objections because of a volume"
-                : null;
-    }
-
-    private static boolean dependsOnPods(@Nullable Affinity affinity) {
-        if (affinity == null) {
-            return false;
-        }
-        var near = affinity.getPodAffinity();
-        var far = affinity.getPodAntiAffinity();
-        return (near != null && !near.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty())
-                || (far != null
-                        && !far.getRequiredDuringSchedulingIgnoredDuringExecution().isEmpty());
+                                .or(() -> Optional.ofNullable(Unjudged.of(spec)))
+                                .orElseGet(() -> Unjudged.of(message(pod))));
     }
 
     private static SchedulingConstraints constraints(PodSpec spec) {

@@ -15,7 +15,8 @@ import io.gpusharing.scheduler.explaining.SubjectReader;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.Waiter;
-import io.gpusharing.scheduler.picture.reading.HolderReader.Ending;
+import io.gpusharing.scheduler.pods.Ending;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reclaiming.Cluster;
 import io.gpusharing.sharing.ProviderAsk;
 import java.time.Instant;
@@ -47,7 +48,7 @@ public final class Readers {
                         grammars,
                         new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))),
                         sharing);
-        this.gpuPods = new HolderReader(grammars, capacity, gangLabel);
+        this.gpuPods = new HolderReader(grammars, capacity, new Gangs(gangLabel));
     }
 
     public NodeView node(Node node) {

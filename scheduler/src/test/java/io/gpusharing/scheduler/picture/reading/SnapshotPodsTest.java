@@ -12,7 +12,7 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.Waiter;
-import io.gpusharing.scheduler.picture.reading.HolderReader.Ending;
+import io.gpusharing.scheduler.pods.Ending;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.sharing.ProviderAsk;

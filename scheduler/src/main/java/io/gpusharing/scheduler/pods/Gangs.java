@@ -1,0 +1,34 @@
+package io.gpusharing.scheduler.pods;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.List;
+
+/**
+ * Which pods go together or not at all: those of one group by a label that the site names, else
+ * those of one Job. Half of them would be of no use to whoever runs them.
+ *
+ * @param label whose value names a gang within its namespace; empty for none
+ */
+public record Gangs(String label) {
+
+    /** Names the gang of a pod: the same for all of it, and its own UID where it goes alone. */
+    public String of(Pod pod) {
+        var metadata = pod.getMetadata();
+        String group =
+                label.isEmpty() || metadata.getLabels() == null
+                        ? null
+                        : metadata.getLabels().get(label);
+        if (group != null) {
+            return metadata.getNamespace() + "/" + group;
+        }
+        return requireNonNullElse(metadata.getOwnerReferences(), List.<OwnerReference>of()).stream()
+                .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+                .filter(owner -> "Job".equals(owner.getKind()))
+                .map(OwnerReference::getUid)
+                .findFirst()
+                .orElse(metadata.getUid());
+    }
+}
