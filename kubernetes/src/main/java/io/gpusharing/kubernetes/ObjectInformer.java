@@ -1,6 +1,7 @@
 package io.gpusharing.kubernetes;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -41,6 +43,7 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     private final UnreadableObjects unreadable;
     private volatile boolean interrupted;
     private volatile boolean synced;
+    private volatile int refusal;
     private final AtomicReference<@Nullable Word> lastWord = new AtomicReference<>();
 
     /**
@@ -76,6 +79,40 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
 
         /** One has gone. */
         default void onDelete(T object) {}
+
+        /**
+         * Both in one: the second is handed an object after the first, also where that cannot read
+         * it.
+         */
+        default Handler<T> and(Handler<? super T> second) {
+            Handler<T> first = this;
+            return new Handler<>() {
+
+                @Override
+                public void onListed() {
+                    first.onListed();
+                    second.onListed();
+                }
+
+                @Override
+                public void onUpdate(T object) {
+                    try {
+                        first.onUpdate(object);
+                    } finally {
+                        second.onUpdate(object);
+                    }
+                }
+
+                @Override
+                public void onDelete(T object) {
+                    try {
+                        first.onDelete(object);
+                    } finally {
+                        second.onDelete(object);
+                    }
+                }
+            };
+        }
     }
 
     /**
@@ -86,6 +123,7 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     public CompletionStage<Void> start(Handler<T> handler) {
         informer.addEventHandler(new Relay(handler));
         informer.exceptionHandler((started, problem) -> {
+            refusal = code(problem);
             if (!interrupted) {
                 interrupted = true;
                 log.atWarn()
@@ -125,6 +163,24 @@ public final class ObjectInformer<T extends HasMetadata> implements AutoCloseabl
     /** Whether all objects that there were have been handed over. */
     public boolean hasSynced() {
         return synced;
+    }
+
+    /** The status that the last attempt was answered if it failed; 0 if it had none. */
+    private static int code(Throwable problem) {
+        for (Throwable cause = problem; cause != null; cause = cause.getCause()) {
+            if (cause instanceof KubernetesClientException answered) {
+                return answered.getCode();
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Whether nothing has ever been listed because the API server answers with one of these HTTP
+     * statuses: that it does not know the kind, or that we may not see it.
+     */
+    public boolean isRefused(Integer... codes) {
+        return !synced && List.of(codes).contains(refusal);
     }
 
     /** Whether the last attempt to watch failed. */

@@ -112,6 +112,12 @@ public record PodFacts(
      * marked as not known: one absurd pod must not stop the ledger for all others.
      */
     public Optional<BoundShare> asked(NodeFacts node, RequestGrammars grammars) {
+        return asked(request, node, grammars);
+    }
+
+    /** The same of a request that was kept without the rest. */
+    public static Optional<BoundShare> asked(
+            PodRequest request, NodeFacts node, RequestGrammars grammars) {
         return grammars.grammarOf(request)
                 .map(grammar -> {
                     try {

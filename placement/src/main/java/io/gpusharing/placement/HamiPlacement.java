@@ -50,6 +50,14 @@ final class HamiPlacement {
 
     private HamiPlacement() {}
 
+    static boolean readsOfPod(String annotation) {
+        return annotation.equals(ALLOCATED) || CHOICES.contains(annotation);
+    }
+
+    static boolean readsOfNode(String annotation) {
+        return annotation.equals(HAMI_REGISTER) || annotation.equals(CORDONED);
+    }
+
     /**
      * All GPUs of a node; null if HAMi does not say, or shares one of them by MIG.
      *

@@ -35,6 +35,16 @@ public final class PlacementReader {
         this.json = json;
     }
 
+    /** Whether an annotation of a pod says anything here. */
+    public static boolean readsOfPod(String annotation) {
+        return VcudaPlacement.reads(annotation) || HamiPlacement.readsOfPod(annotation);
+    }
+
+    /** Whether an annotation of a node says anything here. */
+    public static boolean readsOfNode(String annotation) {
+        return HamiPlacement.readsOfNode(annotation);
+    }
+
     /** What a node has while it is empty. */
     public FreeCapacity emptyNode(Amounts allocatable, Map<String, String> annotations) {
         GpuLayout vcuda = VcudaPlacement.layout(allocatable);

@@ -27,7 +27,14 @@ public final class VcudaPlacement {
     /** More GPUs than a node has; where an administrator mistypes, none is made up. */
     private static final long MOST_GPUS = 1_000;
 
+    /** Digits of a container's number: more than a pod can have. */
+    private static final int DIGITS = 4;
+
     private VcudaPlacement() {}
+
+    static boolean reads(String annotation) {
+        return annotation.startsWith(INDEX) && annotation.length() <= INDEX.length() + DIGITS;
+    }
 
     /**
      * All GPUs of a node, all alike as gpu-manager takes them to be; null if it has none, or more

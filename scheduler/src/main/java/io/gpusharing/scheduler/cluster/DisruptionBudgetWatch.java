@@ -35,8 +35,8 @@ final class DisruptionBudgetWatch implements ObjectInformer.Handler<PodDisruptio
         readable(budget);
     }
 
-    void start() {
-        informer.start(this);
+    void start(ObjectInformer.Handler<PodDisruptionBudget> follower) {
+        informer.start(and(follower));
     }
 
     ObjectInformer<PodDisruptionBudget> informer() {

@@ -48,7 +48,7 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
         return informer;
     }
 
-    void start() {
-        informer.start(this);
+    void start(ObjectInformer.Handler<GpuNode> follower) {
+        informer.start(and(follower));
     }
 }

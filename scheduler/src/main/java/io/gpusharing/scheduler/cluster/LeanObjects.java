@@ -7,6 +7,11 @@ import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.LabelSelector;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeAffinity;
+import io.fabric8.kubernetes.api.model.NodeSpec;
+import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -28,20 +33,24 @@ import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.LabelMatch;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
+import io.gpusharing.placement.PlacementReader;
+import io.gpusharing.scheduler.picture.SchedulingConstraints;
+import io.gpusharing.scheduler.pods.Unjudged;
 import io.gpusharing.wire.PlacementAnnotation;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.util.StdConverter;
 
 /**
- * Pods, PodDisruptionBudgets and GpuEvictions without what nobody here reads, which is most of
- * them: tens of thousands are remembered, and each may say a megabyte and a half. This client makes
- * none, and what it changes of a pod it names in a patch.
+ * Pods, nodes, namespaces, PodDisruptionBudgets and GpuEvictions without what nobody here reads,
+ * which is most of them: tens of thousands are remembered, and each may say a megabyte and a half.
+ * This client makes none, and what it changes of a pod it names in a patch.
  */
 public final class LeanObjects {
 
@@ -51,9 +60,14 @@ public final class LeanObjects {
     /** As long as names of objects are at most. */
     private static final int LONGEST = 253;
 
+    /** On pods that a kubelet runs from a file. */
+    public static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
+
     private static final Set<String> ANNOTATIONS =
             Set.of(
                     PlacementAnnotation.KEY,
+                    Names.DO_NOT_RECLAIM_ANNOTATION,
+                    MIRROR_ANNOTATION,
                     Names.STRATEGY_ANNOTATION,
                     Names.SAME_GPU_ANNOTATION,
                     Names.MPS_ANNOTATION,
@@ -66,6 +80,10 @@ public final class LeanObjects {
         JsonMapper.Builder mapper = ApiServerJson.mapper();
         lean(mapper);
         mapper.addMixIn(Pod.class, OfPod.class)
+                .addMixIn(Node.class, OfNode.class)
+                .addMixIn(NodeSpec.class, OfNodeSpec.class)
+                .addMixIn(NodeStatus.class, OfNodeStatus.class)
+                .addMixIn(Namespace.class, OfNamespace.class)
                 .addMixIn(GpuEviction.Spec.class, OfEviction.class)
                 .addMixIn(PodDisruptionBudget.class, OfBudget.class)
                 .addMixIn(PodDisruptionBudgetSpec.class, OfBudgetSpec.class)
@@ -81,6 +99,7 @@ public final class LeanObjects {
                 .addMixIn(PodAffinity.class, OfAnyPods.class)
                 .addMixIn(PodAntiAffinity.class, OfAnyPods.class)
                 .addMixIn(Affinity.class, OfAffinity.class)
+                .addMixIn(NodeAffinity.class, OfNodeAffinity.class)
                 .addMixIn(TopologySpreadConstraint.class, OfSpread.class)
                 .addMixIn(PodStatus.class, OfStatus.class)
                 .addMixIn(PodCondition.class, OfCondition.class)
@@ -90,7 +109,7 @@ public final class LeanObjects {
     @JsonIgnoreProperties("managedFields")
     private interface OfMetadata {}
 
-    @JsonIncludeProperties({"kind", "uid", "controller"})
+    @JsonIncludeProperties({"kind", "name", "uid", "controller"})
     private interface OfOwner {}
 
     @JsonIncludeProperties({
@@ -105,15 +124,19 @@ public final class LeanObjects {
         "resources",
         "overhead",
         "hostIPC",
+        "nodeSelector",
+        "tolerations",
         "affinity",
         "resourceClaims",
         "topologySpreadConstraints"
     })
     private interface OfSpec {}
 
-    /** Which nodes a pod may run on is the business of those who ask us about some of them. */
-    @JsonIncludeProperties({"podAffinity", "podAntiAffinity"})
+    @JsonIncludeProperties({"nodeAffinity", "podAffinity", "podAntiAffinity"})
     private interface OfAffinity {}
+
+    @JsonIncludeProperties("requiredDuringSchedulingIgnoredDuringExecution")
+    private interface OfNodeAffinity {}
 
     /** Whether a pod's place depends on others is read; on which others is not. */
     @JsonIncludeProperties("requiredDuringSchedulingIgnoredDuringExecution")
@@ -141,7 +164,7 @@ public final class LeanObjects {
         void setConditions(List<PodCondition> conditions);
     }
 
-    @JsonIncludeProperties({"type", "status", "reason", "lastTransitionTime"})
+    @JsonIncludeProperties({"type", "status", "reason", "message", "lastTransitionTime"})
     private interface OfCondition {}
 
     static final class Conditions extends StdConverter<List<PodCondition>, List<PodCondition>> {
@@ -149,12 +172,16 @@ public final class LeanObjects {
         /** Whether the scheduler has found a place, and what we have said of that. */
         @Override
         public List<PodCondition> convert(List<PodCondition> conditions) {
-            return conditions.stream()
-                    .filter(it ->
-                            Names.PLACEMENT_CONDITION.equals(it.getType())
-                                    || ("PodScheduled".equals(it.getType())
-                                            && "False".equals(it.getStatus())))
-                    .toList();
+            List<PodCondition> kept =
+                    conditions.stream()
+                            .filter(it ->
+                                    Names.PLACEMENT_CONDITION.equals(it.getType())
+                                            || "PodScheduled".equals(it.getType()))
+                            .toList();
+            kept.forEach(it ->
+                    it.setMessage(
+                            it.getMessage() == null ? null : Unjudged.inShort(it.getMessage())));
+            return kept;
         }
     }
 
@@ -169,6 +196,40 @@ public final class LeanObjects {
 
         @JsonDeserialize(converter = PodMetadata.class)
         void setMetadata(ObjectMeta metadata);
+
+        @JsonDeserialize(converter = Constraints.class)
+        void setSpec(PodSpec spec);
+    }
+
+    static final class Constraints extends StdConverter<PodSpec, PodSpec> {
+
+        /**
+         * Where a pod may run matters while it is not bound. What says more of it than anybody
+         * needs is not kept, and nobody goes for that pod.
+         */
+        @Override
+        public PodSpec convert(PodSpec spec) {
+            if (spec.getNodeName() != null) {
+                return with(SchedulingConstraints.NONE, spec);
+            }
+            try {
+                return SchedulingConstraints.of(spec).size() <= SchedulingConstraints.MOST
+                        ? spec
+                        : with(SchedulingConstraints.TOO_MUCH, spec);
+            } catch (RuntimeException e) {
+                // Names without a value, which no API server stores: the list goes on.
+                return with(SchedulingConstraints.TOO_MUCH, spec);
+            }
+        }
+
+        private static PodSpec with(SchedulingConstraints constraints, PodSpec spec) {
+            spec.setNodeSelector(constraints.selector());
+            spec.setTolerations(constraints.tolerations());
+            if (spec.getAffinity() != null) {
+                spec.getAffinity().setNodeAffinity(null);
+            }
+            return spec;
+        }
     }
 
     static final class PodMetadata extends StdConverter<ObjectMeta, ObjectMeta> {
@@ -182,22 +243,64 @@ public final class LeanObjects {
                             .filter(it -> Boolean.TRUE.equals(it.getController()))
                             .filter(it -> it.getUid() != null && it.getUid().length() <= LONGEST)
                             .toList());
-            metadata.setAnnotations(only(ANNOTATIONS, metadata.getAnnotations()));
+            metadata.setAnnotations(
+                    only(
+                            key -> ANNOTATIONS.contains(key) || PlacementReader.readsOfPod(key),
+                            metadata.getAnnotations()));
             // What is lost is the protection that its own namespace may give the pod: whether a
             // PodDisruptionBudget selects it, and whether it goes with its gang alone. To spare it
             // instead would let anybody spare himself by his labels.
             if (metadata.getLabels() != null && metadata.getLabels().size() > MOST) {
-                metadata.setLabels(only(Set.of(Names.METERED_LABEL), metadata.getLabels()));
+                metadata.setLabels(only(Names.METERED_LABEL::equals, metadata.getLabels()));
             }
             return metadata;
         }
+    }
 
-        private static Map<String, String> only(
-                Set<String> keys, @Nullable Map<String, String> all) {
-            var kept = new HashMap<String, String>();
-            if (all != null) {
-                keys.stream().filter(all::containsKey).forEach(key -> kept.put(key, all.get(key)));
-            }
+    private static Map<String, String> only(
+            Predicate<String> wanted, @Nullable Map<String, String> all) {
+        var kept = new HashMap<>(requireNonNullElse(all, Map.<String, String>of()));
+        kept.keySet().removeIf(wanted.negate());
+        return kept;
+    }
+
+    interface OfNode {
+
+        @JsonDeserialize(converter = NodeMetadata.class)
+        void setMetadata(ObjectMeta metadata);
+    }
+
+    static final class NodeMetadata extends StdConverter<ObjectMeta, ObjectMeta> {
+
+        @Override
+        public ObjectMeta convert(ObjectMeta metadata) {
+            ObjectMeta kept = identity(metadata);
+            kept.setLabels(metadata.getLabels());
+            kept.setAnnotations(only(PlacementReader::readsOfNode, metadata.getAnnotations()));
+            return kept;
+        }
+    }
+
+    @JsonIncludeProperties({"taints", "unschedulable"})
+    private interface OfNodeSpec {}
+
+    @JsonIncludeProperties({"capacity", "allocatable"})
+    private interface OfNodeStatus {}
+
+    @JsonIncludeProperties({"apiVersion", "kind", "metadata"})
+    interface OfNamespace {
+
+        @JsonDeserialize(converter = NamespaceMetadata.class)
+        void setMetadata(ObjectMeta metadata);
+    }
+
+    static final class NamespaceMetadata extends StdConverter<ObjectMeta, ObjectMeta> {
+
+        @Override
+        public ObjectMeta convert(ObjectMeta metadata) {
+            ObjectMeta kept = identity(metadata);
+            kept.setAnnotations(
+                    only(key -> key.startsWith(Names.PREFIX), metadata.getAnnotations()));
             return kept;
         }
     }

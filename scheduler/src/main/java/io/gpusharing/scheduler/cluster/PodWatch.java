@@ -26,7 +26,7 @@ final class PodWatch {
     private final Clock clock;
     private final ClusterGpus gpus;
     private final RunningPods running;
-    private final UnschedulablePods waiting;
+    private final ObjectInformer.Handler<Pod> follower;
     private final GpuPodReader reader;
     private final RunningPodReader runningReader;
     private final ObjectInformer<Pod> metered;
@@ -38,14 +38,14 @@ final class PodWatch {
             RunningPodReader runningReader,
             ClusterGpus gpus,
             RunningPods running,
-            UnschedulablePods waiting,
+            ObjectInformer.Handler<Pod> follower,
             SchedulerName schedulerName,
             UnreadableObjects unreadable,
             Clock clock) {
         this.clock = clock;
         this.gpus = gpus;
         this.running = running;
-        this.waiting = waiting;
+        this.follower = follower;
         this.reader = reader;
         this.runningReader = runningReader;
         this.metered =
@@ -69,10 +69,15 @@ final class PodWatch {
 
         private final ObjectInformer<Pod> own;
         private final @Nullable ObjectInformer<Pod> other;
+        private final ObjectInformer.Handler<Pod> follower;
 
-        Handler(ObjectInformer<Pod> own, @Nullable ObjectInformer<Pod> other) {
+        Handler(
+                ObjectInformer<Pod> own,
+                @Nullable ObjectInformer<Pod> other,
+                ObjectInformer.Handler<Pod> follower) {
             this.own = own;
             this.other = other;
+            this.follower = follower;
         }
 
         @Override
@@ -84,10 +89,14 @@ final class PodWatch {
             String node = pod.getSpec().getNodeName();
             if (PodPhase.hasEnded(pod)) {
                 forget(pod);
+                follower.onDelete(pod);
             } else {
-                waiting.see(pod);
-                if (node != null) {
-                    take(pod, node);
+                try {
+                    if (node != null) {
+                        take(pod, node);
+                    }
+                } finally {
+                    follower.onUpdate(pod);
                 }
             }
             strip(pod);
@@ -121,6 +130,7 @@ final class PodWatch {
 
         @Override
         public void onDelete(Pod pod) {
+            follower.onDelete(pod);
             Pod there =
                     other == null
                             ? null
@@ -154,7 +164,6 @@ final class PodWatch {
     private void forget(Pod pod) {
         gpus.forget(pod.getMetadata().getUid());
         running.remove(pod.getMetadata().getUid());
-        waiting.forget(pod.getMetadata().getUid());
     }
 
     List<ObjectInformer<Pod>> informers() {
@@ -164,11 +173,12 @@ final class PodWatch {
     void start() {
         // To read them takes several times what is kept of them, and nothing else would give it
         // back.
-        var read = metered.start(new Handler(metered, others));
+        var read = metered.start(new Handler(metered, others, follower));
         if (others == null) {
             read.thenRun(System::gc);
         } else {
-            read.runAfterBoth(others.start(new Handler(others, metered)), System::gc);
+            var nobody = new ObjectInformer.Handler<Pod>() {};
+            read.runAfterBoth(others.start(new Handler(others, metered, nobody)), System::gc);
         }
     }
 }

@@ -59,7 +59,7 @@ public final class ReservationWatch implements ObjectInformer.Handler<GpuReserva
         return informer;
     }
 
-    void start() {
-        informer.start(this);
+    void start(ObjectInformer.Handler<GpuReservation> follower) {
+        informer.start(and(follower));
     }
 }

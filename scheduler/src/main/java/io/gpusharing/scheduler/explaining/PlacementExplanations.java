@@ -25,7 +25,7 @@ import java.util.function.Predicate;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
 
-/** Explains pods by what was read of the cluster less than ten seconds before. */
+/** Explains pods by what was known of the cluster less than ten seconds before. */
 @Component
 public class PlacementExplanations implements PodExplanations {
 
@@ -112,7 +112,7 @@ public class PlacementExplanations implements PodExplanations {
     }
 
     private Seen read() {
-        if (!budgets.areKnown() || !evictions.areListed()) {
+        if (!budgets.areKnown() || !evictions.areListed() || snapshots.whyNot().isPresent()) {
             throw NotSeenException.early();
         }
         Instant now = clock.instant();

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cluster as it was read last. To read it costs the API server a list of all pods with GPUs, so
- * it is read for one question at a time, and whoever asks soon after is answered from the same.
+ * The cluster as it was summed up last. Of thousands of nodes that takes a while and memory, so it
+ * is done for one question at a time, and whoever asks soon after is answered from the same.
  */
 final class RecentPicture {
 

@@ -1,12 +1,16 @@
 package io.gpusharing.scheduler.picture;
 
+import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.Toleration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +29,14 @@ public record SchedulingConstraints(
     public static final SchedulingConstraints NONE =
             new SchedulingConstraints(Map.of(), List.of(), List.of());
 
+    /** Several times what anybody needs to say where a pod may run: as {@link #size()} counts. */
+    public static final int MOST = 16 * 1024;
+
+    /** Stands for constraints of more than that; no node has such a label. */
+    public static final SchedulingConstraints TOO_MUCH =
+            new SchedulingConstraints(
+                    Map.of("gpusharing.io/says-too-much", "true"), List.of(), List.of());
+
     private static final long OF_ONE = 32;
     private static final String UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
     private static final String PREFER = "PreferNoSchedule";
@@ -33,6 +45,20 @@ public record SchedulingConstraints(
         selector = Map.copyOf(selector);
         terms = List.copyOf(terms);
         tolerations = List.copyOf(tolerations);
+    }
+
+    /** What a pod says of it. */
+    public static SchedulingConstraints of(PodSpec pod) {
+        List<NodeSelectorTerm> terms =
+                Optional.ofNullable(pod.getAffinity())
+                        .map(Affinity::getNodeAffinity)
+                        .map(it -> it.getRequiredDuringSchedulingIgnoredDuringExecution())
+                        .map(it -> it.getNodeSelectorTerms())
+                        .orElse(List.of());
+        return new SchedulingConstraints(
+                Objects.requireNonNullElse(pod.getNodeSelector(), Map.of()),
+                terms,
+                Objects.requireNonNullElse(pod.getTolerations(), List.of()));
     }
 
     /** What it takes to keep this, about: its characters, and a few more for each text. */

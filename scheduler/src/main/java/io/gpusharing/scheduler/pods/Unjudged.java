@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.TopologySpreadConstraint;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * What is only preferred decides about nothing.
  */
 public final class Unjudged {
+
+    /** What is looked for in the words of a scheduler. */
+    private static final List<String> WORDS =
+            List.of("anti-affinity", "volume", "persistentvolumeclaim");
 
     private Unjudged() {}
 
@@ -55,6 +60,11 @@ public final class Unjudged {
         return message.contains("volume") || message.contains("persistentvolumeclaim")
                 ? "the scheduler has objections because of a volume"
                 : null;
+    }
+
+    /** As much of a scheduler's words as is read of them, which may be tens of thousands. */
+    public static String inShort(String message) {
+        return WORDS.stream().filter(message::contains).collect(Collectors.joining(" "));
     }
 
     private static boolean dependsOnPods(@Nullable Affinity affinity) {

@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.reclaiming;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
-import io.gpusharing.scheduler.cluster.UnschedulablePods;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
 import io.gpusharing.scheduler.reservation.Reservations;
@@ -25,7 +24,6 @@ class ReclaimConfiguration {
 
     @Bean
     Reclaimer reclaimer(
-            UnschedulablePods waiting,
             Budgets budgets,
             FreshBudgets fresh,
             ClusterSnapshotReader snapshots,
@@ -38,7 +36,6 @@ class ReclaimConfiguration {
             @Qualifier("evicting") Clock clock) {
         var reclaimer =
                 new Reclaimer(
-                        waiting,
                         budgets,
                         fresh,
                         snapshots,

@@ -4,6 +4,7 @@ import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -17,8 +18,17 @@ final class ReclaimMetrics {
 
     private final Map<Reason, AtomicInteger> waiting = new EnumMap<>(Reason.class);
     private final AtomicInteger leftAlone = new AtomicInteger();
+    private final MeterRegistry registry;
+    private final Timer rounds;
 
     ReclaimMetrics(MeterRegistry registry) {
+        this.registry = registry;
+        this.rounds =
+                Timer.builder("gpusharing.reclaim.round")
+                        .description(
+                                "How long it took to decide for all pods that wait, and to write"
+                                        + " the plans")
+                        .register(registry);
         for (Reason reason : Reason.values()) {
             AtomicInteger pods = new AtomicInteger();
             waiting.put(reason, pods);
@@ -40,6 +50,15 @@ final class ReclaimMetrics {
 
     private static String word(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** A round begins in which somebody waits; what comes back is stopped when it ends. */
+    Timer.Sample begin() {
+        return Timer.start(registry);
+    }
+
+    void end(Timer.Sample round) {
+        round.stop(rounds);
     }
 
     /** Only the last look counts. */

@@ -10,7 +10,6 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownBudget;
-import io.gpusharing.scheduler.cluster.UnschedulablePods;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
@@ -21,6 +20,7 @@ import io.gpusharing.scheduler.reclaiming.plan.Planner;
 import io.gpusharing.scheduler.reclaiming.plan.WaiterQueue;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.web.LeaderTask;
+import io.micrometer.core.instrument.Timer;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,8 +36,9 @@ import org.slf4j.event.Level;
 
 /**
  * Looks for waiting pods regularly, and orders evictions where the planner says so: the evictor
- * carries them out. While nobody waits, or nobody could be evicted, it asks the API server nothing.
- * Only the replica that evicts orders evictions.
+ * carries them out. It asks the API server nothing while nobody waits or could be evicted, and else
+ * for no list but of the pods of those nodes that a decision rests on. Only the replica that evicts
+ * orders evictions.
  */
 final class Reclaimer extends LeaderTask {
 
@@ -46,7 +47,6 @@ final class Reclaimer extends LeaderTask {
     /** What ought not to be. */
     private static final Set<Reason> TROUBLES = Set.of(Reason.NOT_KEPT, Reason.NOT_WRITTEN);
 
-    private final UnschedulablePods waiting;
     private final Budgets budgets;
     private final FreshBudgets fresh;
     private final ClusterSnapshotReader snapshots;
@@ -63,11 +63,10 @@ final class Reclaimer extends LeaderTask {
     /** Budgets that are over by a clock that was ahead. */
     private Set<String> ahead = Set.of();
 
-    /** Why no budget at all may be acted on; empty if some may. */
+    /** Why nothing that is known may be acted on; empty if some of it may. */
     private Optional<String> doubt = Optional.empty();
 
     Reclaimer(
-            UnschedulablePods waiting,
             Budgets budgets,
             FreshBudgets fresh,
             ClusterSnapshotReader snapshots,
@@ -78,7 +77,6 @@ final class Reclaimer extends LeaderTask {
             Leadership leadership,
             Clock clock) {
         super("reclaim", leadership, clock);
-        this.waiting = waiting;
         this.budgets = budgets;
         this.fresh = fresh;
         this.snapshots = snapshots;
@@ -119,6 +117,15 @@ final class Reclaimer extends LeaderTask {
         if (isDoubtful(now) || !evictions.areCurrent()) {
             return;
         }
+        Timer.Sample round = metrics.begin();
+        try {
+            decide(now);
+        } finally {
+            metrics.end(round);
+        }
+    }
+
+    private void decide(Instant now) {
         long last = evictions.last();
         ClusterSnapshotReader.Reading reading =
                 snapshots.read(evictions.past(now.minus(properties.lookBack())));
@@ -232,7 +239,7 @@ final class Reclaimer extends LeaderTask {
     }
 
     private boolean somebodyWaits(Instant now) {
-        return waiting.anySince(now.minus(properties.patience()));
+        return snapshots.anyWaitsSince(now.minus(properties.patience()));
     }
 
     private boolean somebodyCouldGo(Instant now) {
@@ -250,16 +257,16 @@ final class Reclaimer extends LeaderTask {
     }
 
     /**
-     * Whether no budget at all may be acted on: then the cluster need not be read. One line when
-     * that changes, not one a second.
+     * Whether no budget at all may be acted on, or what is known of the cluster is no picture of
+     * it. One line when that changes, not one a second.
      */
     private boolean isDoubtful(Instant now) {
-        Optional<String> present = fresh.doubts(now).ofAll();
+        Optional<String> present = snapshots.whyNot().or(() -> fresh.doubts(now).ofAll());
         if (!present.equals(doubt)) {
             present.ifPresent(why ->
                     log.atWarn()
                             .addKeyValue("reason", why)
-                            .log("nobody is evicted: what budgets say is in doubt"));
+                            .log("nobody is evicted: what is known is in doubt"));
         }
         doubt = present;
         return present.isPresent();

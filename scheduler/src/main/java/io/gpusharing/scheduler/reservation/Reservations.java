@@ -5,17 +5,9 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.GpuReservation.Maker;
-import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.scheduler.cluster.ReservationWatch;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.springframework.stereotype.Component;
 
 /** The room that is kept for pods that wait, as the API server has it. */
@@ -28,27 +20,6 @@ public class Reservations {
     public Reservations(KubernetesClient client, UnreadableObjects unreadable) {
         this.client = client;
         this.unreadable = unreadable;
-    }
-
-    /**
-     * All that are kept for these pods, by node. Of others they have not been deleted yet.
-     *
-     * @param waiting UIDs of all pods that wait
-     * @throws KubernetesClientException if the API server cannot be asked
-     */
-    public Map<String, List<KeptRoom>> kept(Set<String> waiting, Instant now) {
-        var kept = new HashMap<String, List<KeptRoom>>();
-        // One that cannot be read keeps nothing: nobody knows what, where and for whom.
-        StreamedList.of(client, GpuReservation.class)
-                .forEach(reservation ->
-                        unreadable
-                                .read(reservation, ReservationWatch::room)
-                                .filter(room -> now.isBefore(room.until()))
-                                .filter(room -> waiting.contains(room.podUid()))
-                                .ifPresent(room ->
-                                        kept.computeIfAbsent(room.node(), node -> new ArrayList<>())
-                                                .add(room)));
-        return kept;
     }
 
     /**

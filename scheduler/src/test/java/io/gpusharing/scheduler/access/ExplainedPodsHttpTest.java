@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.Names;
 import io.gpusharing.scheduler.SchedulerApplication;
-import io.gpusharing.scheduler.cluster.ClusterKnowledge;
+import io.gpusharing.scheduler.cluster.ClusterSight;
 import io.gpusharing.web.Pem;
 import io.gpusharing.web.testing.ClientTls;
 import io.gpusharing.wire.ExplanationQuestion;
@@ -88,7 +88,7 @@ class ExplainedPodsHttpTest {
         await().atMost(Duration.ofSeconds(60))
                 .until(() ->
                         !apiServer.published().isEmpty()
-                                && context.getBean(ClusterKnowledge.class).isKnown());
+                                && context.getBean(ClusterSight.class).whyUnseen().isEmpty());
         http =
                 HttpClient.newBuilder()
                         .sslContext(

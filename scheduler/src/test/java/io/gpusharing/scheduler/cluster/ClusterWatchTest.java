@@ -9,10 +9,14 @@ import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Filtered;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.picture.reading.KnownCluster;
+import io.gpusharing.scheduler.picture.reading.ReadingSettings;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.RunningPods;
@@ -86,7 +90,18 @@ class ClusterWatchTest {
 
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private final RunningPods running = new RunningPods();
-    private final UnschedulablePods waiting = new UnschedulablePods();
+    private final RequestGrammars grammars = new RequestGrammars(List.of(new VcudaGrammar()));
+    private final KnownCluster known =
+            new KnownCluster(
+                    grammars,
+                    new ProviderAsk(Map.of()),
+                    new ReadingSettings(
+                            "gpusharing-system",
+                            Duration.ofMinutes(1),
+                            Duration.ofMinutes(5),
+                            "",
+                            true,
+                            PodSharing.NONE));
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private final SteppingClock clock = new SteppingClock(NOON);
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
@@ -102,7 +117,7 @@ class ClusterWatchTest {
                     gpus,
                     new RefusedStarts(),
                     running,
-                    waiting,
+                    known,
                     budgets,
                     new SchedulerName(""),
                     unreadable,

@@ -4,18 +4,36 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.LabelMatch;
+import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class LeanObjectsTest {
+
+    private static final String WAITING =
+            """
+            {"metadata": {"name": "a", "namespace": "team-a", "annotations": {"gpusharing.io/do-not-reclaim": "true", "hami.io/vgpu-devices-allocated": "", "other": "x"},
+              "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:status": {}}}]},
+             "spec": {"priority": 0, "nodeSelector": {"gpu": "yes"},
+              "tolerations": [{"operator": "Exists"}],
+              "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "host"}]}},
+              "volumes": [{"name": "data", "emptyDir": {}}],
+              "containers": [{"name": "cuda", "command": ["train"], "env": [{"name": "A", "value": "1"}],
+               "ports": [{"hostPort": 80, "containerPort": 80}], "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+               "resources": {"limits": {"tencent.com/vcuda-core": "50"}}}]}}
+            """;
+
+    private static final Pod PLACED = read(Pod.class, WAITING);
 
     /** A tenant may write its pod's managed fields; the API server stores what parses as a set. */
     @Test
@@ -167,5 +185,87 @@ class LeanObjectsTest {
         assertThat(LabelMatch.matches(budget.getSpec().getSelector(), Map.of("app", "a"))).isTrue();
         assertThat(LabelMatch.matches(budget.getSpec().getSelector(), Map.of())).isFalse();
         assertThat(budget.getStatus().getDisruptedPods()).containsOnlyKeys("p");
+    }
+
+    @Test
+    void whatDecidesAboutAPlaceIsRead() {
+        assertThat(PLACED.getMetadata().getAnnotations()).hasSize(2);
+        assertThat(PLACED.getSpec().getNodeSelector()).hasSize(1);
+        assertThat(PLACED.getSpec().getTolerations()).hasSize(1);
+        assertThat(PLACED.getSpec().getAffinity().getPodAntiAffinity()).isNotNull();
+        assertThat(PLACED.getSpec().getContainers().getFirst().getPorts()).hasSize(1);
+    }
+
+    @Test
+    void unusedFieldsTakeNoMemory() {
+        assertThat(PLACED.getMetadata().getManagedFields()).isEmpty();
+        assertThat(PLACED.getSpec().getVolumes()).isEmpty();
+        assertThat(PLACED.getSpec().getContainers().getFirst().getEnv()).isEmpty();
+        assertThat(PLACED.getSpec().getContainers().getFirst().getVolumeMounts()).isEmpty();
+    }
+
+    @Test
+    void aBoundPodSaysNothingOfOtherNodes() {
+        Pod bound =
+                read(
+                        Pod.class,
+                        WAITING.replace("\"priority\"", "\"nodeName\": \"n\", \"priority\""));
+
+        assertThat(bound.getSpec().getNodeSelector()).isEmpty();
+        assertThat(bound.getSpec().getTolerations()).isEmpty();
+        assertThat(bound.getSpec().getAffinity().getPodAntiAffinity()).isNotNull();
+    }
+
+    @Test
+    void aPodThatSaysTooMuchOfItsPlaceIsKnownByThat() {
+        Pod pod =
+                read(
+                        Pod.class,
+                        "{\"spec\": {\"tolerations\": [%s]}}"
+                                .formatted(many(1_000, "{\"key\": \"k%d\"}")));
+
+        assertThat(SchedulingConstraints.of(pod.getSpec()))
+                .isEqualTo(SchedulingConstraints.TOO_MUCH);
+    }
+
+    @Test
+    void ofANodeOnlyWhatPlacesPodsIsKept() {
+        Node node =
+                read(
+                        Node.class,
+                        """
+                        {"metadata": {"name": "n", "uid": "u", "labels": {"zone": "a"},
+                           "annotations": {"hami.io/node-nvidia-register": "[]", "csi.volume": "{}"}},
+                         "spec": {"podCIDR": "10.0.0.0/24", "unschedulable": true, "taints": [{"key": "k", "effect": "NoSchedule"}]},
+                         "status": {"allocatable": {"cpu": "8"}, "capacity": {"cpu": "9"}, "images": [{"names": ["a"]}],
+                           "nodeInfo": {"kernelVersion": "6"}}}
+                        """);
+
+        assertThat(node.getMetadata().getAnnotations())
+                .containsOnlyKeys("hami.io/node-nvidia-register");
+        assertThat(node.getMetadata().getLabels()).containsEntry("zone", "a");
+        assertThat(node.getSpec().getTaints()).hasSize(1);
+        assertThat(node.getSpec().getUnschedulable()).isTrue();
+        assertThat(node.getSpec().getPodCIDR()).isNull();
+        assertThat(node.getStatus().getAllocatable()).hasSize(1);
+        assertThat(node.getStatus().getCapacity()).hasSize(1);
+        assertThat(node.getStatus().getImages()).isEmpty();
+        assertThat(node.getStatus().getNodeInfo()).isNull();
+    }
+
+    @Test
+    void ofANamespaceOnlyOurAnnotationsAreKept() {
+        Namespace namespace =
+                read(
+                        Namespace.class,
+                        """
+                        {"metadata": {"name": "n", "labels": {"a": "b"}, "annotations":
+                           {"gpusharing.io/do-not-reclaim": "true", "other": "x"}}, "spec": {"finalizers": ["kubernetes"]}}
+                        """);
+
+        assertThat(namespace.getMetadata().getName()).isEqualTo("n");
+        assertThat(namespace.getMetadata().getAnnotations())
+                .containsOnly(entry("gpusharing.io/do-not-reclaim", "true"));
+        assertThat(namespace.getSpec()).isNull();
     }
 }

@@ -2,10 +2,9 @@ package io.gpusharing.scheduler.reclaiming;
 
 import static io.gpusharing.scheduler.reclaiming.TwoTeams.TEN;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.scheduler.reclaiming.TwoTeams.Replica;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
@@ -265,8 +264,25 @@ class ReclaimerTest {
     void whileTheApiServerDoesNotSayWhetherThereAreGpuNodesNobodyIsEvicted() {
         teams.api.refuse("/gpunodes", 500);
 
-        assertThatExceptionOfType(KubernetesClientException.class).isThrownBy(this::round);
+        round();
+
         nobodyIsToGo();
+    }
+
+    @Test
+    void aRoundListsNothingButThePodsOfTheNodeThatItDecidesOn() {
+        Replica replica = teams.replica();
+
+        replica.work(0);
+
+        oldIsToGo();
+        assertThat(teams.api.requests)
+                .filteredOn(it -> it.method().equals("GET"))
+                .extracting(it -> it.uri().getPath() + " " + it.uri().getQuery())
+                .filteredOn(it -> !it.contains("/leases/") && !it.contains("/gpubudgets/"))
+                .singleElement(STRING)
+                .startsWith("/api/v1/pods fieldSelector=spec.nodeName=gpu-1&");
+        assertThat(replica.registry.get("gpusharing.reclaim.round").timer().count()).isEqualTo(1);
     }
 
     @Test

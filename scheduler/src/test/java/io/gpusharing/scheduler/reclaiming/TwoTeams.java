@@ -1,8 +1,6 @@
 package io.gpusharing.scheduler.reclaiming;
 
-import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Outcome;
@@ -18,13 +16,14 @@ import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownGrants;
-import io.gpusharing.scheduler.cluster.UnschedulablePods;
 import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
+import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.scheduler.testing.BudgetObjects;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import io.gpusharing.scheduler.testing.RecordingApiServer;
+import io.gpusharing.scheduler.testing.ShownCluster;
 import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.testing.SteppingClock;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -101,6 +100,12 @@ final class TwoTeams implements AutoCloseable {
                         new KnownGrants(),
                         Optional::empty,
                         unreadable);
+        final KnownCluster known =
+                new KnownCluster(
+                        new RequestGrammars(List.of(new VcudaGrammar())),
+                        new ProviderAsk(Map.of()),
+                        properties.reading("gpusharing-system"));
+        final ShownCluster shown = new ShownCluster(api, known, unreadable);
         final SimpleMeterRegistry registry = new SimpleMeterRegistry();
         final Reclaimer reclaimer;
 
@@ -114,16 +119,14 @@ final class TwoTeams implements AutoCloseable {
             budgets.onListed();
             reclaimer =
                     new Reclaimer(
-                            waiting(),
                             budgets,
                             fresh,
                             new ClusterSnapshotReader(
                                     api.client(),
+                                    shown,
+                                    known,
                                     budgets,
                                     fresh,
-                                    new RequestGrammars(List.of(new VcudaGrammar())),
-                                    new ProviderAsk(Map.of()),
-                                    own,
                                     unreadable,
                                     properties.reading("gpusharing-system"),
                                     clock),
@@ -144,6 +147,7 @@ final class TwoTeams implements AutoCloseable {
             clock.set(now);
             api.answer(
                     "/leases/gpusharing-ledger", BudgetObjects.word(now.minus(silence)).toString());
+            shown.show();
             reclaimer.work(now);
         }
 
@@ -179,28 +183,6 @@ final class TwoTeams implements AutoCloseable {
     /** UID of the pod that holds the GPU. */
     String victim() {
         return gpuPod.toString();
-    }
-
-    private UnschedulablePods waiting() {
-        var pods = new UnschedulablePods();
-        pods.see(
-                new PodBuilder()
-                        .withNewMetadata()
-                        .withUid(waiter())
-                        .addToLabels(Names.METERED_LABEL, "true")
-                        .endMetadata()
-                        .withNewSpec()
-                        .endSpec()
-                        .withNewStatus()
-                        .addNewCondition()
-                        .withType("PodScheduled")
-                        .withStatus("False")
-                        .withReason("Unschedulable")
-                        .withLastTransitionTime(TEN.minusSeconds(300).toString())
-                        .endCondition()
-                        .endStatus()
-                        .build());
-        return pods;
     }
 
     private void exist() {

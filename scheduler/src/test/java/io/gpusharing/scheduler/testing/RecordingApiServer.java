@@ -58,6 +58,16 @@ public final class RecordingApiServer implements AutoCloseable {
         return requests.stream().filter(it -> it.path().endsWith(end)).toList();
     }
 
+    /** What a GET of such a path is answered, if it is not refused. */
+    String listed(String end) {
+        return answers.getOrDefault(end, Answer.list("").body());
+    }
+
+    /** With which status such a path is refused; 0 if it is not. */
+    int refusal(String end) {
+        return refused.getOrDefault(end, 0);
+    }
+
     private Answer answer(Request request) {
         requests.add(request);
         int code =

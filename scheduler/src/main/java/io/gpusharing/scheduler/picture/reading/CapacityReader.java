@@ -34,6 +34,7 @@ public final class CapacityReader {
     private final PlacementReader placement;
     private final ProviderAsk asks;
     private final PodSharing sharing;
+    private final Interned interned = new Interned();
 
     /**
      * @param asks what containers ask of GPUs that our device plugin hands out
@@ -76,10 +77,11 @@ public final class CapacityReader {
 
     PodAsk ask(Pod pod) {
         PodRequest request = request(pod.getSpec());
-        return new PodAsk(
-                taken(pod.getSpec(), request),
-                placement.asks(request),
-                sharing.of(pod, asks.of(request)));
+        return interned.one(
+                new PodAsk(
+                        taken(pod.getSpec(), request),
+                        placement.asks(request),
+                        sharing.of(pod, asks.of(request))));
     }
 
     /**
@@ -103,10 +105,10 @@ public final class CapacityReader {
     }
 
     // A scheduler passes over amounts of zero, of which a pod may name tens of thousands.
-    private static Amounts taken(PodSpec pod, PodRequest request) {
+    private Amounts taken(PodSpec pod, PodRequest request) {
         var taken = new HashMap<>(requests(pod, request).byResource());
         taken.values().removeIf(amount -> amount.signum() == 0);
-        return new Amounts(taken);
+        return interned.one(new Amounts(taken));
     }
 
     /** Why a pod's place cannot be judged by its GPUs, in words; null if it can. */

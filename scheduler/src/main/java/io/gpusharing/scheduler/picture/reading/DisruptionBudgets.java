@@ -1,27 +1,26 @@
 package io.gpusharing.scheduler.picture.reading;
 
 import static java.util.Objects.requireNonNullElse;
+import static java.util.stream.Collectors.toUnmodifiableSet;
 
 import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.LabelMatch;
-import io.gpusharing.kubernetes.StreamedList;
-import io.gpusharing.kubernetes.UnreadableObjects;
-import java.util.ArrayList;
+import io.gpusharing.kubernetes.ObjectInformer;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The PodDisruptionBudgets of one snapshot, of which little is kept however much they say. */
-final class DisruptionBudgets {
+/**
+ * The PodDisruptionBudgets, of which little is kept however much they say. One that cannot be read
+ * guards its whole namespace, and lets nobody go.
+ */
+final class DisruptionBudgets implements ObjectInformer.Handler<PodDisruptionBudget> {
 
-    private final Map<String, List<Guard>> byNamespace = new HashMap<>();
+    /** By namespace, then by name. */
+    private final Map<String, Map<String, Guard>> byNamespace = new ConcurrentHashMap<>();
 
     /**
      * @param name with its namespace
@@ -30,24 +29,31 @@ final class DisruptionBudgets {
      */
     private record Guard(String name, @Nullable LabelSelector selector, int allowed) {}
 
-    /**
-     * Reads them. One that cannot be read guards its whole namespace, and lets nobody go.
-     *
-     * @throws KubernetesClientException if the API server does not answer, or refuses to
-     */
-    static DisruptionBudgets read(
-            StreamedList<PodDisruptionBudget> all, UnreadableObjects unreadable) {
-        var read = new DisruptionBudgets();
-        all.forEach(budget ->
-                read.byNamespace
-                        .computeIfAbsent(
-                                budget.getMetadata().getNamespace(), _ -> new ArrayList<>())
-                        .add(
-                                unreadable
-                                        .read(budget, DisruptionBudgets::guard)
-                                        .orElseGet(() ->
-                                                new Guard(name(budget), new LabelSelector(), 0))));
-        return read;
+    @Override
+    public void onUpdate(PodDisruptionBudget budget) {
+        try {
+            put(budget, guard(budget));
+        } catch (RuntimeException | StackOverflowError e) {
+            put(budget, new Guard(name(budget), new LabelSelector(), 0));
+            throw e;
+        }
+    }
+
+    private void put(PodDisruptionBudget budget, Guard guard) {
+        byNamespace
+                .computeIfAbsent(
+                        budget.getMetadata().getNamespace(), _ -> new ConcurrentHashMap<>())
+                .put(budget.getMetadata().getName(), guard);
+    }
+
+    @Override
+    public void onDelete(PodDisruptionBudget budget) {
+        byNamespace.computeIfPresent(
+                budget.getMetadata().getNamespace(),
+                (_, guards) -> {
+                    guards.remove(budget.getMetadata().getName());
+                    return guards.isEmpty() ? null : guards;
+                });
     }
 
     private static Guard guard(PodDisruptionBudget budget) {
@@ -67,20 +73,16 @@ final class DisruptionBudgets {
     Map<String, Integer> allowed() {
         Map<String, Integer> allowed = new HashMap<>();
         byNamespace.values().stream()
-                .flatMap(List::stream)
+                .flatMap(guards -> guards.values().stream())
                 .forEach(guard -> allowed.put(guard.name(), guard.allowed()));
         return allowed;
     }
 
-    /** Names of those that guard a pod. */
-    Set<String> guarding(Pod pod) {
-        ObjectMeta meta = pod.getMetadata();
-        Set<String> names = new HashSet<>();
-        for (Guard guard : byNamespace.getOrDefault(meta.getNamespace(), List.of())) {
-            if (LabelMatch.matches(guard.selector(), meta.getLabels())) {
-                names.add(guard.name());
-            }
-        }
-        return names;
+    /** Names of those that guard a pod of this namespace with these labels. */
+    Set<String> guarding(String namespace, Map<String, String> labels) {
+        return byNamespace.getOrDefault(namespace, Map.of()).values().stream()
+                .filter(guard -> LabelMatch.matches(guard.selector(), labels))
+                .map(Guard::name)
+                .collect(toUnmodifiableSet());
     }
 }

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which pods share a GPU by wish, and which GPU that is. As for our scheduler it is that of who
@@ -25,17 +26,24 @@ public final class GroupGpus {
     private final Map<GpuGroup, List<Holder>> bound = new HashMap<>();
     private final Map<GpuGroup, String> gpus = new HashMap<>();
 
-    /** A pod waits. */
-    void waits(Pod pod, Waiter read) {
-        group(pod, read.ask().containers())
-                .ifPresent(group -> waiting.put(read.pod().uid(), group));
+    /** A pod of a group waits. */
+    void waits(GpuGroup group, Waiter pod) {
+        waiting.put(pod.pod().uid(), group);
     }
 
-    /** A pod is bound. */
-    void holds(Pod pod, Holder read) {
-        group(pod, read.hold().containers())
-                .ifPresent(
-                        group -> bound.computeIfAbsent(group, it -> new ArrayList<>()).add(read));
+    /** A pod of a group is bound. */
+    void holds(GpuGroup group, Holder pod) {
+        bound.computeIfAbsent(group, it -> new ArrayList<>()).add(pod);
+    }
+
+    /** The group of a pod that waits or holds something; null if it is in none. */
+    static @Nullable GpuGroup group(
+            Pod pod, @Nullable Waiter waiter, @Nullable KnownHolder holder) {
+        List<ContainerAsk> asks =
+                waiter != null
+                        ? waiter.ask().containers()
+                        : holder != null ? holder.hold().containers() : List.of();
+        return group(pod, asks).orElse(null);
     }
 
     private static Optional<GpuGroup> group(Pod pod, List<ContainerAsk> asks) {

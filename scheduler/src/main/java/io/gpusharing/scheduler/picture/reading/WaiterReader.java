@@ -1,7 +1,5 @@
 package io.gpusharing.scheduler.picture.reading;
 
-import io.fabric8.kubernetes.api.model.Affinity;
-import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -14,18 +12,14 @@ import io.gpusharing.scheduler.picture.Waiter;
 import io.gpusharing.scheduler.pods.Unjudged;
 import io.gpusharing.sharing.Amounts;
 import java.time.Instant;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
 /** Reads a pod that the scheduler says it cannot place. */
 public final class WaiterReader {
 
-    /** Several times what anybody needs to say where a pod may run. */
-    private static final int MOST = 16 * 1024;
-
     private final CapacityReader capacity;
+    private final Interned interned = new Interned();
 
     public WaiterReader(CapacityReader capacity) {
         this.capacity = capacity;
@@ -54,12 +48,14 @@ public final class WaiterReader {
         PodSpec spec = pod.getSpec();
         String own = pod.getMetadata().getUid();
         PodAsk ask = capacity.ask(pod);
-        SchedulingConstraints constraints = constraints(spec);
-        // All waiters of a snapshot are in memory at once, and each may say a megabyte and a half.
+        SchedulingConstraints constraints = interned.one(SchedulingConstraints.of(spec));
+        // All waiters are in memory at once, and each may say a megabyte and a half.
         boolean tooMuch =
-                constraints.size()
-                                + SchedulingConstraints.size(ask.requests().byResource().keySet())
-                        > MOST;
+                constraints.equals(SchedulingConstraints.TOO_MUCH)
+                        || constraints.size()
+                                        + SchedulingConstraints.size(
+                                                ask.requests().byResource().keySet())
+                                > SchedulingConstraints.MOST;
         return new Waiter(
                 PodRef.of(facts),
                 since,
@@ -75,19 +71,6 @@ public final class WaiterReader {
                         : Optional.ofNullable(capacity.unjudged(pod))
                                 .or(() -> Optional.ofNullable(Unjudged.of(spec)))
                                 .orElseGet(() -> Unjudged.of(message(pod))));
-    }
-
-    private static SchedulingConstraints constraints(PodSpec spec) {
-        List<NodeSelectorTerm> terms =
-                Optional.ofNullable(spec.getAffinity())
-                        .map(Affinity::getNodeAffinity)
-                        .map(it -> it.getRequiredDuringSchedulingIgnoredDuringExecution())
-                        .map(it -> it.getNodeSelectorTerms())
-                        .orElse(List.of());
-        return new SchedulingConstraints(
-                Objects.requireNonNullElse(spec.getNodeSelector(), Map.of()),
-                terms,
-                spec.getTolerations());
     }
 
     /** What the scheduler says of it. */

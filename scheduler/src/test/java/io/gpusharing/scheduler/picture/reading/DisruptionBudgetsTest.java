@@ -2,44 +2,27 @@ package io.gpusharing.scheduler.picture.reading;
 
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.entry;
 
-import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpusharing.kubernetes.StreamedList;
-import io.gpusharing.kubernetes.UnreadableObjects;
-import io.gpusharing.scheduler.testing.RecordingApiServer;
+import io.gpusharing.scheduler.cluster.LeanObjects;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class DisruptionBudgetsTest {
 
-    private static final String KIND = "/poddisruptionbudgets";
+    private final DisruptionBudgets budgets = new DisruptionBudgets();
 
-    private final RecordingApiServer api = new RecordingApiServer();
-
-    @AfterEach
-    void stop() {
-        api.close();
+    private static PodDisruptionBudget budget(String json) {
+        return LeanObjects.serialization().unmarshal(json, PodDisruptionBudget.class);
     }
 
-    private DisruptionBudgets read(String... budgets) {
-        api.answer(
-                KIND,
-                "{\"metadata\": {\"resourceVersion\": \"1\"}, \"items\": [%s]}"
-                        .formatted(String.join(",", budgets)));
-        return read();
-    }
-
-    private DisruptionBudgets read() {
-        return DisruptionBudgets.read(
-                StreamedList.of(api.client(), PodDisruptionBudget.class),
-                new UnreadableObjects(_ -> {}));
+    private DisruptionBudgets read(String... all) {
+        Stream.of(all).map(DisruptionBudgetsTest::budget).forEach(budgets::onUpdate);
+        return budgets;
     }
 
     private static String guarding(String selector) {
@@ -50,22 +33,17 @@ class DisruptionBudgetsTest {
                 .formatted(selector);
     }
 
-    private static Pod pod(String namespace, String app) {
-        return new PodBuilder()
-                .withNewMetadata()
-                .withNamespace(namespace)
-                .withLabels(Map.of("app", app))
-                .endMetadata()
-                .build();
+    private static Set<String> guards(DisruptionBudgets read, String namespace, String app) {
+        return read.guarding(namespace, Map.of("app", app));
     }
 
     @Test
     void guardsThePodsOfItsNamespaceThatItSelects() {
         DisruptionBudgets read = read(guarding("{\"matchLabels\": {\"app\": \"web\"}}"));
 
-        assertThat(read.guarding(pod("lab", "web"))).containsExactly("lab/b");
-        assertThat(read.guarding(pod("lab", "db"))).isEmpty();
-        assertThat(read.guarding(pod("dev", "web"))).isEmpty();
+        assertThat(guards(read, "lab", "web")).containsExactly("lab/b");
+        assertThat(guards(read, "lab", "db")).isEmpty();
+        assertThat(guards(read, "dev", "web")).isEmpty();
         assertThat(read.allowed()).containsExactly(entry("lab/b", 1));
     }
 
@@ -73,7 +51,7 @@ class DisruptionBudgetsTest {
     void oneWithoutASpecGuardsNoPodAndLetsNobodyGo() {
         DisruptionBudgets read = read("{\"metadata\": {\"namespace\": \"lab\", \"name\": \"b\"}}");
 
-        assertThat(read.guarding(pod("lab", "web"))).isEmpty();
+        assertThat(guards(read, "lab", "web")).isEmpty();
         assertThat(read.allowed()).containsExactly(entry("lab/b", 0));
     }
 
@@ -88,17 +66,16 @@ class DisruptionBudgetsTest {
                                 "{\"matchExpressions\": [{\"key\": \"app\", \"operator\": \"In\", \"values\": [%s]}]}"
                                         .formatted(values)));
 
-        assertThat(read.guarding(pod("lab", "web"))).containsExactly("lab/b");
-        assertThat(read.guarding(pod("dev", "web"))).isEmpty();
+        assertThat(guards(read, "lab", "web")).containsExactly("lab/b");
+        assertThat(guards(read, "dev", "web")).isEmpty();
     }
 
     @Test
-    void whoMayNotListThemIsToldSo() {
-        api.refuse(KIND, 403);
+    void oneThatIsGoneGuardsNobody() {
+        String guard = guarding("{\"matchLabels\": {\"app\": \"web\"}}");
+        read(guard).onDelete(budget(guard));
 
-        assertThatExceptionOfType(KubernetesClientException.class)
-                .isThrownBy(this::read)
-                .extracting(KubernetesClientException::getCode)
-                .isEqualTo(403);
+        assertThat(guards(budgets, "lab", "web")).isEmpty();
+        assertThat(budgets.allowed()).isEmpty();
     }
 }

@@ -67,14 +67,14 @@ class GroupGpusTest {
         Pod pod = pod(name, group, since, "spec:\n");
         Waiter waiter = readers.waiter(pod);
         waiters.add(waiter);
-        groups.waits(pod, waiter);
+        readers.waits(groups, pod);
         return this;
     }
 
     /** On the GPU that has its name. */
     private GroupGpusTest runs(String name, String group, String since, String more) {
         Pod pod = pod(name, group, since, more + "spec:\n  nodeName: n\n");
-        groups.holds(pod, readers.gpuPod(pod));
+        readers.holds(groups, pod);
         return this;
     }
 

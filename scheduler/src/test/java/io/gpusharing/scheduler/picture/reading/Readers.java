@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.picture.reading;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.PodSharing;
@@ -10,6 +11,7 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.explaining.Subject;
 import io.gpusharing.scheduler.explaining.SubjectReader;
 import io.gpusharing.scheduler.picture.Holder;
@@ -22,6 +24,7 @@ import io.gpusharing.sharing.ProviderAsk;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** All readers of a snapshot, as they work together. */
@@ -30,7 +33,7 @@ public final class Readers {
     private final RequestGrammars grammars;
     private final PodReader pods;
     private final CapacityReader capacity;
-    private final HolderReader gpuPods;
+    private final HolderReader holders;
 
     public Readers(RequestGrammars grammars) {
         this(grammars, "");
@@ -48,7 +51,7 @@ public final class Readers {
                         grammars,
                         new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))),
                         sharing);
-        this.gpuPods = new HolderReader(grammars, capacity, new Gangs(gangLabel));
+        this.holders = new HolderReader(capacity, new Gangs(gangLabel));
     }
 
     public NodeView node(Node node) {
@@ -77,19 +80,36 @@ public final class Readers {
     }
 
     public Holder gpuPod(Pod pod, Map<String, String> namespaceAnnotations, Ending ending) {
-        return gpuPods.read(
-                pod, pods.read(pod), namespaceAnnotations, Set.of(), NodeFacts.UNKNOWN, ending);
+        return known(pod)
+                .at(
+                        NodeFacts.UNKNOWN,
+                        grammars,
+                        "true".equals(namespaceAnnotations.get(Names.DO_NOT_RECLAIM_ANNOTATION)),
+                        Set.of(),
+                        ending);
+    }
+
+    KnownHolder known(Pod pod) {
+        return holders.read(pod, pods.read(pod));
     }
 
     /** As the API server sends it. */
     public static Pod pod(String json) {
-        return SnapshotJson.serialization().unmarshal(json, Pod.class);
+        return LeanObjects.serialization().unmarshal(json, Pod.class);
     }
 
     /** All of a group are known: this bound pod alone. */
     public void hold(GroupGpus group, Pod pod) {
-        group.holds(pod, gpuPod(pod));
+        holds(group, pod);
         group.complete(Map.of(), List.of());
+    }
+
+    void holds(GroupGpus groups, Pod pod) {
+        groups.holds(Objects.requireNonNull(GroupGpus.group(pod, null, known(pod))), gpuPod(pod));
+    }
+
+    void waits(GroupGpus groups, Pod pod) {
+        groups.waits(Objects.requireNonNull(GroupGpus.group(pod, waiter(pod), null)), waiter(pod));
     }
 
     public Subject subject(Pod pod, GroupGpus groups) {

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.kubernetes.PodSharing;
-import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.Waiter;
 import io.gpusharing.scheduler.pods.Ending;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.sharing.ProviderAsk;
@@ -21,6 +21,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Nested;
@@ -115,18 +116,18 @@ class SnapshotPodsTest {
     @ParameterizedTest
     @CsvSource({"512, 1", "513, 513"})
     void aGangOfMoreThanOnePlanEndsIsNone(int members, int gangs) {
-        var asks = new ProviderAsk(Map.of());
-        var capacity = new CapacityReader(VCUDA, asks, new PodSharing(null));
+        var known =
+                new KnownPods(
+                        VCUDA,
+                        new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
+                        new Gangs(""));
+        for (int i = 0; i < members; i++) {
+            known.onUpdate(pod(RUNNING.replace("0a6f4b4b2f10", "%012d".formatted(i))));
+        }
         var pods =
                 new SnapshotPods(
-                        VCUDA,
-                        new PodReader(VCUDA::reads),
-                        new WaiterReader(capacity),
-                        (pod, facts) -> readers.gpuPod(pod, Map.of(), ENDING),
-                        new UnreadableObjects(it -> {}));
-        for (int i = 0; i < members; i++) {
-            pods.add(pod(RUNNING.replace("0a6f4b4b2f10", "%012d".formatted(i))));
-        }
+                        known.all(),
+                        it -> it.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), ENDING));
 
         assertThat(pods.gpuPods().stream().map(Holder::gang).distinct()).hasSize(gangs);
     }

@@ -1,0 +1,112 @@
+package io.gpusharing.scheduler.picture.reading;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.Names;
+import io.gpusharing.kubernetes.Claimed;
+import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.PodReader;
+import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.pods.Gangs;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The pods with our label: each is read once, when it changes. One that cannot be read fills the
+ * node that it is bound to; where it waits, it stops nobody and nobody is evicted for it.
+ */
+final class KnownPods implements ObjectInformer.Handler<Pod> {
+
+    private final Map<String, KnownPod> byUid = new ConcurrentHashMap<>();
+
+    private final RequestGrammars grammars;
+    private final PodReader pods;
+    private final WaiterReader waiters;
+    private final HolderReader holders;
+
+    /**
+     * @param gangs which pods go together
+     */
+    KnownPods(RequestGrammars grammars, CapacityReader capacity, Gangs gangs) {
+        this.grammars = grammars;
+        var interned = new Interned();
+        this.pods =
+                new PodReader(grammars::reads, pod -> Claimed.NONE, interned::one, interned::one);
+        this.waiters = new WaiterReader(capacity);
+        this.holders = new HolderReader(capacity, gangs);
+    }
+
+    /** All of them, as they are known now. */
+    Collection<KnownPod> all() {
+        return Collections.unmodifiableCollection(byUid.values());
+    }
+
+    /**
+     * Whether there is one for which its scheduler has found no place, nor makes any, since then or
+     * for longer.
+     */
+    boolean anyWaitsSince(Instant then) {
+        return byUid.values().stream()
+                .map(KnownPod::waiter)
+                .anyMatch(it -> it != null && isStuck(it) && !it.since().isAfter(then));
+    }
+
+    private static boolean isStuck(Waiter waiter) {
+        return waiter.nominatedNode() == null && !waiter.gated();
+    }
+
+    @Override
+    public void onUpdate(Pod pod) {
+        String uid = pod.getMetadata().getUid();
+        try {
+            put(uid, isMetered(pod) ? read(pod) : Optional.empty());
+        } catch (RuntimeException | StackOverflowError e) {
+            put(uid, HolderReader.filling(pod).map(it -> new KnownPod(null, it, null)));
+            throw e;
+        }
+    }
+
+    private void put(String uid, Optional<KnownPod> pod) {
+        pod.ifPresentOrElse(it -> byUid.put(uid, it), () -> byUid.remove(uid));
+    }
+
+    @Override
+    public void onDelete(Pod pod) {
+        byUid.remove(pod.getMetadata().getUid());
+    }
+
+    private static boolean isMetered(Pod pod) {
+        Map<String, String> labels = pod.getMetadata().getLabels();
+        return labels != null && "true".equals(labels.get(Names.METERED_LABEL));
+    }
+
+    /** Empty for one that neither waits nor holds anything. */
+    private Optional<KnownPod> read(Pod pod) {
+        PodFacts facts = pods.read(pod);
+        // Devices of claims are neither preempted nor made room for.
+        if (!pod.getSpec().getResourceClaims().isEmpty()
+                && grammars.grammarOf(facts.request()).isEmpty()) {
+            return Optional.empty();
+        }
+        Waiter waiter = WaiterReader.waits(pod, facts) ? waiters.read(pod, facts) : null;
+        KnownHolder holder = HolderReader.holds(facts) ? holders.read(pod, facts) : null;
+        return waiter == null && holder == null
+                ? Optional.empty()
+                : Optional.of(new KnownPod(waiter, holder, GroupGpus.group(pod, waiter, holder)));
+    }
+
+    /**
+     * What any pod of a node holds there, with our label or without.
+     *
+     * @return empty if it has ended
+     */
+    Optional<KnownHolder> holder(Pod pod) {
+        PodFacts facts = pods.read(pod);
+        return HolderReader.holds(facts) ? Optional.of(holders.read(pod, facts)) : Optional.empty();
+    }
+}
