@@ -170,4 +170,33 @@ class ObjectInformerTest {
 
         assertThat(silence(informer, 600)).isZero();
     }
+
+    @Test
+    void ofTwoInOneTheSecondIsToldAlsoWhatTheFirstCannotRead() {
+        var first =
+                new ObjectInformer.Handler<Pod>() {
+                    @Override
+                    public void onUpdate(Pod pod) {
+                        throw new IllegalArgumentException("cannot read this");
+                    }
+                };
+        var second =
+                new ObjectInformer.Handler<Pod>() {
+                    @Override
+                    public void onUpdate(Pod pod) {
+                        told.add("update " + pod.getMetadata().getUid());
+                    }
+
+                    @Override
+                    public void onDelete(Pod pod) {
+                        told.add("delete " + pod.getMetadata().getUid());
+                    }
+                };
+
+        informer().start(first.and(second));
+        Objects.requireNonNull(client).onDelete(stored.getFirst(), false);
+
+        assertThat(told).containsExactly("update 1", "delete 1");
+        assertThat(unread).hasSize(1);
+    }
 }

@@ -18,11 +18,9 @@ final class ReclaimMetrics {
 
     private final Map<Reason, AtomicInteger> waiting = new EnumMap<>(Reason.class);
     private final AtomicInteger leftAlone = new AtomicInteger();
-    private final MeterRegistry registry;
     private final Timer rounds;
 
     ReclaimMetrics(MeterRegistry registry) {
-        this.registry = registry;
         this.rounds =
                 Timer.builder("gpusharing.reclaim.round")
                         .description(
@@ -52,13 +50,9 @@ final class ReclaimMetrics {
         return value.name().toLowerCase(Locale.ROOT);
     }
 
-    /** A round begins in which somebody waits; what comes back is stopped when it ends. */
-    Timer.Sample begin() {
-        return Timer.start(registry);
-    }
-
-    void end(Timer.Sample round) {
-        round.stop(rounds);
+    /** Times a round in which somebody waits. */
+    void time(Runnable round) {
+        rounds.record(round);
     }
 
     /** Only the last look counts. */

@@ -20,7 +20,6 @@ import io.gpusharing.scheduler.reclaiming.plan.Planner;
 import io.gpusharing.scheduler.reclaiming.plan.WaiterQueue;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.web.LeaderTask;
-import io.micrometer.core.instrument.Timer;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -117,12 +116,7 @@ final class Reclaimer extends LeaderTask {
         if (isDoubtful(now) || !evictions.areCurrent()) {
             return;
         }
-        Timer.Sample round = metrics.begin();
-        try {
-            decide(now);
-        } finally {
-            metrics.end(round);
-        }
+        metrics.time(() -> decide(now));
     }
 
     private void decide(Instant now) {

@@ -146,7 +146,8 @@ class ClusterWatchTest {
                     case "gpunodes" -> NODES;
                     case "pods" -> PODS;
                     case "gpureservations" -> RESERVATIONS;
-                    default -> BUDGETS;
+                    case "poddisruptionbudgets" -> BUDGETS;
+                    default -> "";
                 });
     }
 
