@@ -37,12 +37,6 @@ public final class StreamedList<T extends HasMetadata> {
 
     private static final Logger log = LoggerFactory.getLogger(StreamedList.class);
 
-    private static final String WHOLE = "application/json";
-
-    /** Kubernetes, API concepts: nothing but {@code metadata} of each object. */
-    private static final String METADATA =
-            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-
     /** Objects to an answer: what the API server has in memory for it. */
     private static final int PAGE = 250;
 
@@ -50,7 +44,6 @@ public final class StreamedList<T extends HasMetadata> {
     private final ApiServerSerialization serialization;
     private final Class<T> kind;
     private final Map<String, String> query;
-    private final String accept;
     private final Duration patience;
 
     private StreamedList(
@@ -58,13 +51,11 @@ public final class StreamedList<T extends HasMetadata> {
             ApiServerSerialization serialization,
             Class<T> kind,
             Map<String, String> query,
-            String accept,
             Duration patience) {
         this.client = client;
         this.serialization = serialization;
         this.kind = kind;
         this.query = query;
-        this.accept = accept;
         this.patience = patience;
     }
 
@@ -80,7 +71,6 @@ public final class StreamedList<T extends HasMetadata> {
                 (ApiServerSerialization) client.getKubernetesSerialization(),
                 kind,
                 Map.of(),
-                WHOLE,
                 Duration.ofMillis(client.getConfiguration().getRequestTimeout()));
     }
 
@@ -105,17 +95,7 @@ public final class StreamedList<T extends HasMetadata> {
     private StreamedList<T> with(String parameter, String value) {
         var more = new LinkedHashMap<>(query);
         more.put(parameter, value);
-        return new StreamedList<>(client, serialization, kind, more, accept, patience);
-    }
-
-    /** The same, each object read by this instead of as the client reads others. */
-    public StreamedList<T> readBy(ApiServerSerialization other) {
-        return new StreamedList<>(client, other, kind, query, accept, patience);
-    }
-
-    /** The same without anything of an object but its metadata. */
-    public StreamedList<T> metadataOnly() {
-        return new StreamedList<>(client, serialization, kind, query, METADATA, patience);
+        return new StreamedList<>(client, serialization, kind, more, patience);
     }
 
     /**
@@ -124,7 +104,7 @@ public final class StreamedList<T extends HasMetadata> {
      * @param patience for how long the API server may say nothing
      */
     public StreamedList<T> within(Duration patience) {
-        return new StreamedList<>(client, serialization, kind, query, accept, patience);
+        return new StreamedList<>(client, serialization, kind, query, patience);
     }
 
     /**
@@ -177,7 +157,7 @@ public final class StreamedList<T extends HasMetadata> {
         return client.getHttpClient()
                 .newHttpRequestBuilder()
                 .url(url.build())
-                .header("Accept", accept)
+                .header("Accept", "application/json")
                 .timeout(patience.toMillis(), TimeUnit.MILLISECONDS)
                 .build();
     }

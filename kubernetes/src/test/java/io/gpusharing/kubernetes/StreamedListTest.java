@@ -111,24 +111,6 @@ class StreamedListTest {
     }
 
     @Test
-    void ofWhatIsNeededForItsMetadataNothingElseIsAskedFor() {
-        answer =
-                (exchange, body) -> {
-                    exchange.sendResponseHeaders(200, 0);
-                    write(
-                            body,
-                            "{'kind': 'PartialObjectMetadataList', 'metadata': {'resourceVersion': '1'}, 'items': [{'kind': 'PartialObjectMetadata', 'metadata': {'name': '%s'}}]}"
-                                    .formatted(exchange.getRequestHeaders().getFirst("Accept")));
-                };
-        StreamedList.of(client, Pod.class).metadataOnly().forEach(this::show);
-        StreamedList.of(client, Pod.class).forEach(this::show);
-        assertThat(shown)
-                .containsExactly(
-                        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-                        "application/json");
-    }
-
-    @Test
     void anObjectIsShownBeforeTheNextHasCome() {
         var seen = new CountDownLatch(1);
         answer =

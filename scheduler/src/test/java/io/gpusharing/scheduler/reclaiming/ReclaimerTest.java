@@ -269,6 +269,82 @@ class ReclaimerTest {
         nobodyIsToGo();
     }
 
+    private void namespaces(String teamA, String own) {
+        teams.api.answer(
+                "/namespaces",
+                """
+                {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "team-a", "annotations": {%s}}},
+                  {"metadata": {"name": "team-b"}}, {"metadata": {"name": "gpusharing-system", "annotations": {%s}}}]}
+                """
+                        .formatted(teamA, own));
+    }
+
+    @Test
+    void aNamespaceIsLeftAloneForAsLongAsAnAdministratorSaysSo() {
+        Replica replica = teams.replica();
+        namespaces("\"gpusharing.io/do-not-reclaim\": \"true\"", "");
+        replica.work(0);
+        nobodyIsToGo();
+
+        namespaces("", "");
+        replica.work(1);
+
+        oldIsToGo();
+    }
+
+    @Test
+    void nobodyIsEvictedWhileReclaimIsPaused() {
+        Replica replica = teams.replica();
+        namespaces("", "\"gpusharing.io/reclaim-paused\": \"true\"");
+        replica.work(0);
+        nobodyIsToGo();
+
+        namespaces("", "");
+        replica.work(1);
+
+        oldIsToGo();
+    }
+
+    @Test
+    void aBudgetCountsAlsoBeforeItsNamespaceIsSeen() {
+        Replica replica = teams.replica();
+        teams.api.answer("/namespaces", "{\"metadata\": {}, \"items\": []}");
+
+        replica.work(0);
+
+        oldIsToGo();
+    }
+
+    @Test
+    void aPodThatADisruptionBudgetKeepsStaysForAsLongAsThatIsThere() {
+        Replica replica = teams.replica();
+        teams.api.answer(
+                "/poddisruptionbudgets",
+                """
+                {"metadata": {}, "items": [{"metadata": {"name": "all", "namespace": "team-a"}, "spec": {"selector": {}},
+                  "status": {"disruptionsAllowed": 0}}]}
+                """);
+        replica.work(0);
+        nobodyIsToGo();
+
+        teams.api.answer("/poddisruptionbudgets", "{\"metadata\": {}, \"items\": []}");
+        replica.work(1);
+
+        oldIsToGo();
+    }
+
+    @Test
+    void aPodThatIsGoneHoldsNothing() {
+        Replica replica = teams.replica();
+        replica.shown.show();
+        teams.api.answer("/pods", "{\"metadata\": {}, \"items\": []}");
+
+        replica.work(0);
+
+        nobodyIsToGo();
+        assertThat(replica.known.anyWaitsSince(TEN)).isFalse();
+    }
+
     @Test
     void aRoundListsNothingButThePodsOfTheNodeThatItDecidesOn() {
         Replica replica = teams.replica();

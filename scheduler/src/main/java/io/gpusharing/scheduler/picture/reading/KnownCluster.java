@@ -35,11 +35,13 @@ import org.springframework.stereotype.Component;
  * What the watches have shown of the cluster, as far as a snapshot needs it: of each object a few
  * numbers. Safe for any thread.
  *
- * <p>Two kinds may be of different instants, and whichever is older, nobody goes for it in vain. A
- * pod of which no watch says yet that it is bound holds what its {@code GpuNode} grants it, and one
- * that is gone holds on what is granted still. Of the node that a decision rests on all pods are
- * read anew; and before anybody is evicted victims, their namespaces and the waiter are, and the
- * API server is asked by a dry run whether they may go.
+ * <p>What two watches show may be of different instants, and nobody is evicted wrongly whichever is
+ * behind. What is granted on a GPU to a pod that is not known, not yet or no more, is taken; what a
+ * pod holds of which no grant is known is taken, too. Where a pod is not known and nothing says
+ * what it holds, room seems free, and nobody goes while a waiter seems to fit: until a decision
+ * rests on that node, whose pods are then listed. A namespace that is not known yet has its budget
+ * all the same. Before anybody is evicted, victims, their namespaces, the budgets and the waiter
+ * are read anew, and the API server is asked by a dry run whether the victims may go.
  */
 @Component
 public final class KnownCluster implements ClusterFollower {
