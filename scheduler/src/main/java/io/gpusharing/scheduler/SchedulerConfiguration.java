@@ -16,10 +16,12 @@ import io.gpusharing.scheduler.cluster.LeanObjects;
 import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPods;
+import io.gpusharing.scheduler.reclaiming.ReclaimProperties;
 import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.web.Parts;
 import io.gpusharing.web.UnreadableReport;
@@ -83,9 +85,19 @@ class SchedulerConfiguration {
     }
 
     @Bean
-    GpuPodReader gpuPodReader(ProviderAsk asks, SchedulerProperties properties) {
-        return new GpuPodReader(
-                asks, properties.strategy(), new PodSharing(properties.mpsAcross()));
+    PodSharing podSharing(SchedulerProperties properties) {
+        return new PodSharing(properties.mpsAcross());
+    }
+
+    @Bean
+    Gangs gangs(SchedulerProperties properties) {
+        return new Gangs(properties.gangLabel());
+    }
+
+    @Bean
+    GpuPodReader gpuPodReader(
+            ProviderAsk asks, SchedulerProperties properties, PodSharing sharing) {
+        return new GpuPodReader(asks, properties.strategy(), sharing);
     }
 
     @Bean
@@ -99,14 +111,23 @@ class SchedulerConfiguration {
     }
 
     @Bean
-    RunningPodReader runningPodReader(SchedulerProperties properties) {
-        return new RunningPodReader(new Gangs(properties.gangLabel()));
+    RunningPodReader runningPodReader(Gangs gangs) {
+        return new RunningPodReader(gangs);
     }
 
     @Bean
     Preemptions preemptions(
-            ClusterGpus gpus, RunningPods running, ClusterReader cluster, Clock clock) {
-        return new Preemptions(gpus, running, cluster, clock);
+            ClusterGpus gpus,
+            RunningPods running,
+            ClusterReader cluster,
+            ReclaimProperties reclaim,
+            Clock clock) {
+        return new Preemptions(
+                gpus,
+                running,
+                cluster,
+                new EndingRules(reclaim.settle(), reclaim.maxGrace()),
+                clock);
     }
 
     @Bean

@@ -23,8 +23,8 @@ import org.springframework.validation.annotation.Validated;
  * @param metagpuUnits the resources of the dialect {@code metagpu} and how many units of each are a
  *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
  * @param gangLabel label whose value names a gang in its namespace, for instance of a pod group:
- *     its pods are preempted together or not at all. Pods of one Job are a gang without it; empty
- *     for none
+ *     its pods are preempted and reclaimed together or not at all. Pods of one Job are a gang
+ *     without it; empty for none
  * @param strategy which of the GPUs where a pod fits it gets, if it does not say so itself
  * @param mpsAcross which pods may share a GPU by MPS, on nodes that serve it: {@code Budget},
  *     {@code Namespace} or {@code Cluster}; absent where the site has none, so that all take turns

@@ -14,7 +14,12 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.CustomResource;
+import io.gpusharing.scheduler.preemption.Preemption;
+import io.gpusharing.scheduler.reclaiming.plan.Decision;
+import io.gpusharing.scheduler.victims.Choice;
+import io.gpusharing.scheduler.victims.VictimSearch;
 import java.time.Instant;
 import java.util.List;
 
@@ -33,7 +38,9 @@ class WallsTest {
             noClasses()
                     .that()
                     .resideInAnyPackage(
-                            "io.gpusharing.scheduler.gpus", "io.gpusharing.scheduler.preemption")
+                            "io.gpusharing.scheduler.gpus",
+                            "io.gpusharing.scheduler.preemption",
+                            "io.gpusharing.scheduler.victims")
                     .should()
                     .dependOnClassesThat(
                             resideInAnyPackage(
@@ -65,6 +72,35 @@ class WallsTest {
                     .callMethod(Instant.class, "now")
                     .orShould()
                     .callMethod(System.class, "currentTimeMillis");
+
+    @ArchTest static final ArchRule oneSearchChoosesVictims = madeIn(Choice.class, "VictimSearch");
+
+    /** Each with its own order. */
+    @ArchTest
+    static final ArchRule preemptionAndReclaimAloneSearch =
+            madeIn(VictimSearch.class, "Preemptions", "VictimSelector");
+
+    @ArchTest
+    static final ArchRule whoIsPreemptedWasSearched = madeIn(Preemption.class, "Preemptions");
+
+    @ArchTest
+    static final ArchRule whoIsReclaimedWasSearched =
+            madeIn(Decision.Evict.class, "VictimSelector", "Evict");
+
+    private static ArchRule madeIn(Class<?> choice, String... classes) {
+        return noClasses()
+                .that(DescribedPredicate.not(named(classes)))
+                .should()
+                .callConstructorWhere(target(owner(type(choice))))
+                .because("one search chooses who has to go");
+    }
+
+    @ArchTest
+    static final ArchRule oneClassSaysWhatAGangIs =
+            noClasses()
+                    .that(DescribedPredicate.not(named("Gangs")))
+                    .should()
+                    .callMethod(OwnerReference.class, "getKind");
 
     @ArchTest static final ArchRule oneClassEvicts = callIn("evict", "EvictionApi");
 

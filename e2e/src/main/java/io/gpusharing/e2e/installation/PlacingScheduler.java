@@ -76,7 +76,6 @@ public final class PlacingScheduler {
         environment.put("GPUSHARING_RECLAIM_PATIENCE", "2s");
         environment.put("GPUSHARING_RECLAIM_MAXPERMINUTE", "100");
         environment.put("GPUSHARING_RECLAIM_RESERVE", "true");
-        environment.put("GPUSHARING_RECLAIM_MPSACROSS", "Budget");
         // By which several are told apart in the lease of the one that evicts.
         environment.put("POD_NAME", name);
         environment.put("GPUSHARING_EVICTING_NAMESPACE", evictingNamespace);

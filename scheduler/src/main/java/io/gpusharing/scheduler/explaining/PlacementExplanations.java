@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.explaining;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -48,15 +49,14 @@ public class PlacementExplanations implements PodExplanations {
             ReclaimProperties properties,
             RequestGrammars grammars,
             ProviderAsk asks,
+            PodSharing sharing,
             @Qualifier("evicting") Clock clock) {
         this.pods = new PodLookup(client);
         this.snapshots = snapshots;
         this.budgets = budgets;
         this.evictions = evictions;
         this.properties = properties;
-        this.subjects =
-                new SubjectReader(
-                        grammars, new CapacityReader(grammars, asks, properties.sharing()));
+        this.subjects = new SubjectReader(grammars, new CapacityReader(grammars, asks, sharing));
         this.clock = clock;
         this.pictures = new RecentPicture(this::read, PATIENCE, clock);
     }

@@ -1,9 +1,7 @@
 package io.gpusharing.scheduler.preemption;
 
-import static io.gpusharing.scheduler.preemption.RunningPod.LONGEST_GRACE;
-import static io.gpusharing.scheduler.preemption.RunningPod.OVERDUE;
-
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.pods.EndingRules;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -16,9 +14,15 @@ import java.util.stream.Stream;
  *     that are being deleted
  * @param placement the GPUs on which the pod would be placed then
  * @param left when those will have ended that are being deleted already
+ * @param endings for how long it is waited for all of them
  */
 public record Preemption(
-        String node, List<RunningPod> victims, Cost cost, Placement placement, Instant left) {
+        String node,
+        List<RunningPod> victims,
+        Cost cost,
+        Placement placement,
+        Instant left,
+        EndingRules endings) {
 
     static final Comparator<Preemption> BEST_FIRST =
             Comparator.comparing(Preemption::cost).thenComparing(Preemption::node);
@@ -33,18 +37,9 @@ public record Preemption(
      * not waited for, as elsewhere.
      */
     public Instant keptUntil(Instant now) {
-        return Stream.concat(
-                        Stream.of(left),
-                        victims.stream()
-                                .map(RunningPod::grace)
-                                .map(grace ->
-                                        now.plus(
-                                                grace.compareTo(LONGEST_GRACE) < 0
-                                                        ? grace
-                                                        : LONGEST_GRACE)))
-                .max(Instant::compareTo)
-                .orElseThrow()
-                .plus(OVERDUE);
+        Instant settled = endings.settlesAt(now, victims.stream().map(RunningPod::grace));
+        Instant leftSettled = endings.settlesAt(left, Stream.empty());
+        return leftSettled.isAfter(settled) ? leftSettled : settled;
     }
 
     boolean isBetterThan(Preemption other) {

@@ -4,6 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.HeldGpus;
+import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.pods.EndingRules;
+import io.gpusharing.scheduler.preemption.VictimFilter.Candidates;
+import io.gpusharing.scheduler.victims.VictimSearch;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,12 +37,22 @@ public final class Preemptions {
     private final ClusterGpus gpus;
     private final RunningPods running;
     private final ClusterReader cluster;
+    private final EndingRules endings;
     private final Clock clock;
 
-    public Preemptions(ClusterGpus gpus, RunningPods running, ClusterReader cluster, Clock clock) {
+    /**
+     * @param endings for how long it is waited for pods that are being deleted
+     */
+    public Preemptions(
+            ClusterGpus gpus,
+            RunningPods running,
+            ClusterReader cluster,
+            EndingRules endings,
+            Clock clock) {
         this.gpus = gpus;
         this.running = running;
         this.cluster = cluster;
+        this.endings = endings;
         this.clock = clock;
     }
 
@@ -67,7 +81,8 @@ public final class Preemptions {
                         candidates.keySet(),
                         now);
         Set<String> companions = gpus.companions(preemptor.uid(), preemptor.group());
-        var filter = new VictimFilter(preemptor, companions, running.spreadGangs(), now);
+        var filter = new VictimFilter(preemptor, companions, running.gangs(), endings.at(now), now);
+        VictimFilter byGpusAlone = filter.byGpusAlone();
         List<DisruptionBudget> budgets = cluster.disruptionBudgets();
 
         Instant enough = now.plus(PATIENCE);
@@ -75,9 +90,9 @@ public final class Preemptions {
         held.forEach((node, itsGpus) -> {
             if (clock.instant().isBefore(enough)) {
                 List<RunningPod> pods = running.on(node);
-                NodeState state =
-                        filter.filter(node, itsGpus, NodePods.byGpusAlone(pods), uids(pods));
-                NodeSearch.search(preemptor.byGpusAlone(), budgets, state).ifPresent(byGpus::add);
+                NodePods known = NodePods.byGpusAlone(pods);
+                best(budgets, byGpusAlone.filter(node, itsGpus, known, uids(pods)))
+                        .ifPresent(byGpus::add);
             }
         });
         byGpus.sort(Preemption.BEST_FIRST);
@@ -100,7 +115,7 @@ public final class Preemptions {
             try {
                 cluster.read(node)
                         .map(pods -> filter.filter(node, itsGpus, pods, expendable))
-                        .flatMap(state -> NodeSearch.search(preemptor, budgets, state))
+                        .flatMap(there -> best(budgets, there))
                         .ifPresent(found::add);
                 read++;
             } catch (RuntimeException e) {
@@ -113,6 +128,23 @@ public final class Preemptions {
             throw untold;
         }
         return found.stream().min(Preemption.BEST_FIRST).filter(it -> !it.victims().isEmpty());
+    }
+
+    /** Of one node; empty if the pod does not fit there, whoever goes. */
+    private Optional<Preemption> best(List<DisruptionBudget> budgets, Candidates candidates) {
+        var order = new PriorityOrder(candidates.gangs(), budgets);
+        return new VictimSearch<>(order)
+                .search(List.of(candidates.room()))
+                .map(choice -> {
+                    String node = choice.room().node();
+                    return new Preemption(
+                            node,
+                            order.pods(choice.gangs()),
+                            choice.cost(),
+                            new Placement(node, choice.room().place(choice.gangs()).orElseThrow()),
+                            candidates.left(),
+                            endings);
+                });
     }
 
     private static Set<String> uids(List<RunningPod> pods) {

@@ -32,9 +32,6 @@ public record RunningPod(
                     .thenComparing(RunningPod::started)
                     .thenComparing(RunningPod::uid);
 
-    static final Duration LONGEST_GRACE = Duration.ofMinutes(5);
-    static final Duration OVERDUE = Duration.ofMinutes(1);
-
     /** By when it is to have ended, or this if that is later. */
     Instant deletionOr(Instant other) {
         return deletion == null || deletion.isBefore(other) ? other : deletion;
@@ -44,13 +41,9 @@ public record RunningPod(
         return deletion != null;
     }
 
-    /**
-     * Whether it is gone in a moment. Whoever deletes a pod may give it a year, and one that its
-     * kubelet does not end in time may stay for ever: nobody is to wait for these.
-     */
-    boolean isLeaving(Instant now) {
-        return deletion != null
-                && !deletion.isAfter(now.plus(LONGEST_GRACE))
-                && !deletion.isBefore(now.minus(OVERDUE));
+    /** Returns the pod as one that goes alone. */
+    RunningPod alone() {
+        return new RunningPod(
+                uid, namespace, name, labels, priority, started, deletion, grace, uid);
     }
 }

@@ -1,5 +1,7 @@
 package io.gpusharing.scheduler.preemption;
 
+import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.scheduler.preemption.NodePods.Load;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +15,22 @@ public final class RunningPods {
 
     /** The node of each, by UID. */
     private final Map<String, String> nodes = new HashMap<>();
+
+    /**
+     * Which gangs are no gangs of one node.
+     *
+     * @param spread those that run on more than one
+     * @param tooLarge those whose pods count one by one
+     */
+    record RunningGangs(Set<String> spread, Set<String> tooLarge) {
+
+        /** The same pod, alone where its gang is too large. */
+        Load asItGoes(Load load) {
+            return tooLarge.contains(load.pod().gang())
+                    ? new Load(load.pod().alone(), load.requests())
+                    : load;
+        }
+    }
 
     /** A pod is bound to a node and has not ended, or has changed. */
     public synchronized void put(RunningPod pod, String node) {
@@ -39,20 +57,22 @@ public final class RunningPods {
     }
 
     /**
-     * The gangs that run on more than one node. Nobody can protect one by a pod that is being
-     * deleted and does not end.
+     * The gangs of all nodes. Nobody can protect one by a pod that is being deleted and does not
+     * end.
      */
-    synchronized Set<String> spreadGangs() {
+    synchronized RunningGangs gangs() {
         var nodeOf = new HashMap<String, String>();
+        var sizes = new HashMap<String, Integer>();
         var spread = new HashSet<String>();
         byNode.forEach((node, pods) ->
                 pods.values().stream()
                         .filter(pod -> !pod.isDeleted() && !pod.gang().equals(pod.uid()))
                         .forEach(pod -> {
+                            sizes.merge(pod.gang(), 1, Integer::sum);
                             if (!node.equals(nodeOf.computeIfAbsent(pod.gang(), gang -> node))) {
                                 spread.add(pod.gang());
                             }
                         }));
-        return spread;
+        return new RunningGangs(spread, Gangs.tooLarge(sizes));
     }
 }

@@ -1,102 +1,116 @@
 package io.gpusharing.scheduler.preemption;
 
-import io.gpusharing.placement.Gpu;
+import static io.gpusharing.scheduler.victims.Room.STAYS;
+import static java.util.Objects.requireNonNullElse;
+
+import io.gpusharing.placement.FreeCapacity;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.gpus.HeldGpus;
+import io.gpusharing.scheduler.pods.Ending;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
-import io.gpusharing.scheduler.preemption.NodeState.Gang;
+import io.gpusharing.scheduler.preemption.RunningPods.RunningGangs;
+import io.gpusharing.scheduler.victims.Room;
+import io.gpusharing.scheduler.victims.Room.Part;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Who may go for a pod, and what is left beside all others.
+ * Who may go for a pod: gangs of lower priority, as a whole.
  *
  * @param companions UIDs of pods with which it is to share a GPU: without them it would not
- * @param spread gangs that run on several nodes: to take a part of one would end all of it
+ * @param running the gangs of the whole cluster
+ * @param ending for whom of those that are being deleted it is waited
  */
-record VictimFilter(Preemptor preemptor, Set<String> companions, Set<String> spread, Instant now) {
+record VictimFilter(
+        Preemptor preemptor,
+        Set<String> companions,
+        RunningGangs running,
+        Ending ending,
+        Instant now) {
+
+    /**
+     * A node, and who may go from it.
+     *
+     * @param gangs by the numbers that they have in the room
+     * @param left when those have ended that are being deleted, and that are not counted here
+     */
+    record Candidates(Room room, List<List<RunningPod>> gangs, Instant left) {}
+
+    /** Counts nothing but GPUs. */
+    VictimFilter byGpusAlone() {
+        return new VictimFilter(preemptor.byGpusAlone(), companions, running, ending, now);
+    }
 
     /**
      * @param expendable UIDs of pods: nobody goes but these and who is in a gang with one of them
      */
-    NodeState filter(String node, HeldGpus gpus, NodePods pods, Set<String> expendable) {
+    Candidates filter(String node, HeldGpus gpus, NodePods pods, Set<String> expendable) {
         // What nobody takes out stays held: by those that stay, by those that are about to be
         // bound, and by those of whom nothing is known.
         var held = new HashMap<>(gpus.held());
-        var left = pods.allocatable();
+        var parts = new ArrayList<Part>();
         Instant lastEnd = now;
         var byGang = new TreeMap<String, List<Load>>();
-        for (Load load : pods.bound()) {
+        for (Load bound : pods.bound()) {
+            Load load = running.asItGoes(bound);
             RunningPod pod = load.pod();
             if (!pod.isDeleted()) {
                 byGang.computeIfAbsent(pod.gang(), gang -> new ArrayList<>()).add(load);
-            } else if (pod.isLeaving(now)) {
+            } else if (ending.isAwaited(pod.deletion())) {
                 held.remove(pod.uid());
                 lastEnd = pod.deletionOr(lastEnd);
             } else {
-                left = left.minus(load.requests());
+                parts.add(new Part(STAYS, load.requests(), List::of));
             }
         }
-        var gangs = new ArrayList<Gang>();
+        var gangs = new ArrayList<List<RunningPod>>();
         for (Map.Entry<String, List<Load>> gang : byGang.entrySet()) {
-            if (mayGo(gang.getKey(), gang.getValue(), expendable)) {
-                gangs.add(gang(gang.getValue(), held));
-            } else {
-                left = left.minus(requests(gang.getValue()));
+            boolean goes = mayGo(gang.getKey(), gang.getValue(), expendable);
+            for (Load load : gang.getValue()) {
+                List<GpuHold> own =
+                        goes
+                                ? requireNonNullElse(
+                                        held.remove(load.pod().uid()), List.<GpuHold>of())
+                                : List.of();
+                parts.add(new Part(goes ? gangs.size() : STAYS, load.requests(), () -> own));
+            }
+            if (goes) {
+                gangs.add(gang.getValue().stream().map(Load::pod).toList());
             }
         }
-        return new NodeState(node, left, beside(gpus, held), gangs, nominated(pods), lastEnd);
+        held.values().forEach(holds -> parts.add(new Part(STAYS, Amounts.NONE, () -> holds)));
+        return new Candidates(
+                new Room(
+                        node,
+                        new PodAsk(preemptor.requests(), List.of(), preemptor.asks()),
+                        new FreeCapacity(pods.allocatable(), gpus.all(), true),
+                        parts,
+                        nominated(pods),
+                        List.of()),
+                gangs,
+                lastEnd);
     }
 
     private boolean mayGo(String gang, List<Load> pods, Set<String> expendable) {
-        return !spread.contains(gang)
+        return !running.spread().contains(gang)
                 && !gang.equals(preemptor.gang())
                 && pods.stream().anyMatch(load -> expendable.contains(load.pod().uid()))
                 && pods.stream().noneMatch(load -> companions.contains(load.pod().uid()))
                 && pods.stream().allMatch(load -> load.pod().priority() < preemptor.priority());
     }
 
-    /** Takes out what they hold. */
-    private static Gang gang(List<Load> pods, Map<String, List<GpuHold>> held) {
-        var own = new ArrayList<GpuHold>();
-        for (Load load : pods) {
-            List<GpuHold> holds = held.remove(load.pod().uid());
-            own.addAll(holds == null ? List.of() : holds);
-        }
-        return new Gang(pods.stream().map(Load::pod).toList(), requests(pods), own);
-    }
-
-    private static List<Gpu> beside(HeldGpus gpus, Map<String, List<GpuHold>> held) {
-        var left = new LinkedHashMap<String, Gpu>();
-        gpus.all().gpus().forEach(gpu -> left.put(gpu.id(), gpu));
-        for (List<GpuHold> holds : held.values()) {
-            for (GpuHold hold : holds) {
-                left.computeIfPresent(hold.gpu(), (uuid, gpu) -> gpu.without(hold));
-            }
-        }
-        return List.copyOf(left.values());
-    }
-
     private Amounts nominated(NodePods pods) {
-        return requests(
-                pods.nominated().stream()
-                        .filter(load -> !load.pod().uid().equals(preemptor.uid()))
-                        .filter(load -> load.pod().priority() >= preemptor.priority())
-                        .toList());
-    }
-
-    private static Amounts requests(List<Load> pods) {
-        Amounts sum = Amounts.NONE;
-        for (Load load : pods) {
-            sum = sum.plus(load.requests());
-        }
-        return sum;
+        return pods.nominated().stream()
+                .filter(load -> !load.pod().uid().equals(preemptor.uid()))
+                .filter(load -> load.pod().priority() >= preemptor.priority())
+                .map(Load::requests)
+                .reduce(Amounts.NONE, Amounts::plus);
     }
 }

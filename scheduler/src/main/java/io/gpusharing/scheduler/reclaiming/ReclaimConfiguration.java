@@ -1,10 +1,12 @@
 package io.gpusharing.scheduler.reclaiming;
 
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.web.Parts;
 import java.time.Clock;
@@ -18,8 +20,11 @@ class ReclaimConfiguration {
 
     @Bean
     ReadingSettings readingSettings(
-            @Value("${gpusharing.namespace}") String ownNamespace, ReclaimProperties properties) {
-        return properties.reading(ownNamespace);
+            @Value("${gpusharing.namespace}") String ownNamespace,
+            ReclaimProperties properties,
+            Gangs gangs,
+            PodSharing sharing) {
+        return properties.reading(ownNamespace, gangs, sharing);
     }
 
     @Bean

@@ -2,9 +2,8 @@ package io.gpusharing.scheduler.reclaiming;
 
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reclaiming.plan.Rules;
-import io.gpusharing.sharing.Sharing;
-import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -27,15 +26,12 @@ import org.springframework.validation.annotation.Validated;
  * @param maxPerMinute evictions in any minute; a gang that is larger goes alone
  * @param noReturn for how long after an eviction of budget A for budget B nothing of B is evicted
  *     for A
- * @param maxGrace no victim is given longer than this to end
+ * @param maxGrace no victim is given longer than this to end, and no pod that ends is waited for
+ *     longer
  * @param insistAfter how long a PodDisruptionBudget may keep a victim that a waiter needs; then it
  *     is deleted with its grace, past the Eviction API, and an Event says so. Absent for ever. Our
  *     service account then needs the right to delete pods
- * @param gangLabel label whose value names a gang, for instance of a pod group; pods of one Job are
- *     a gang without it; empty for none
  * @param reserve whether our own scheduler places pods, and keeps room for whom others are evicted
- * @param mpsAcross which pods may share a GPU by MPS, on nodes that serve it: {@code Budget},
- *     {@code Namespace} or {@code Cluster}; absent where the site has none, so that all take turns
  */
 @Validated
 @ConfigurationProperties("gpusharing.reclaim")
@@ -49,17 +45,10 @@ public record ReclaimProperties(
         @DefaultValue("24h") Duration noReturn,
         @DefaultValue("5m") Duration maxGrace,
         @Nullable Duration insistAfter,
-        @NotNull @DefaultValue("") String gangLabel,
-        @DefaultValue("false") boolean reserve,
-        Sharing.@Nullable Across mpsAcross) {
+        @DefaultValue("false") boolean reserve) {
 
-    /** How pods share GPUs. */
-    public PodSharing sharing() {
-        return new PodSharing(mpsAcross);
-    }
-
-    ReadingSettings reading(String ownNamespace) {
-        return new ReadingSettings(ownNamespace, settle, maxGrace, gangLabel, reserve, sharing());
+    ReadingSettings reading(String ownNamespace, Gangs gangs, PodSharing sharing) {
+        return new ReadingSettings(ownNamespace, settle, maxGrace, gangs.label(), reserve, sharing);
     }
 
     /** How far back what was done and refused has a bearing on what is done next. */

@@ -14,6 +14,7 @@ import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.DisruptionBudget;
@@ -86,7 +87,12 @@ class PreemptControllerTest implements ClusterReader {
                                     new UnreadableObjects(_ -> {}),
                                     new RunningPodReader(new Gangs("")),
                                     new Preemptions(
-                                            gpus, running, this, Clock.fixed(NOON, ZoneOffset.UTC)),
+                                            gpus,
+                                            running,
+                                            this,
+                                            new EndingRules(
+                                                    Duration.ofMinutes(1), Duration.ofMinutes(5)),
+                                            Clock.fixed(NOON, ZoneOffset.UTC)),
                                     gpus,
                                     this::keep))
                     .build();

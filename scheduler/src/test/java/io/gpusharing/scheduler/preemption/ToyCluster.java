@@ -6,6 +6,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class ToyCluster implements ClusterReader {
 
     static final int MEMORY = 1_000;
+
+    private static final EndingRules ENDINGS =
+            new EndingRules(Duration.ofMinutes(1), Duration.ofMinutes(5));
 
     final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     final RunningPods running = new RunningPods();
@@ -188,7 +192,7 @@ final class ToyCluster implements ClusterReader {
     }
 
     Optional<Preemption> preempt(Preemptor waiter) {
-        return new Preemptions(gpus, running, this, clock).choose(waiter, stock);
+        return new Preemptions(gpus, running, this, ENDINGS, clock).choose(waiter, stock);
     }
 
     /** The names of the victims, the most important first; nobody is an empty list. */

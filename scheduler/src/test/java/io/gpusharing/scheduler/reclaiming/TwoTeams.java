@@ -9,6 +9,7 @@ import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.ObjectInformer;
+import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -19,6 +20,8 @@ import io.gpusharing.scheduler.budgets.KnownGrants;
 import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
+import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.scheduler.testing.BudgetObjects;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
@@ -74,9 +77,7 @@ final class TwoTeams implements AutoCloseable {
                 Duration.ofHours(24),
                 Duration.ofMinutes(5),
                 insistAfter,
-                "",
-                true,
-                null);
+                true);
     }
 
     /** The timekeeper's word is of so long before each round. */
@@ -100,11 +101,13 @@ final class TwoTeams implements AutoCloseable {
                         new KnownGrants(),
                         Optional::empty,
                         unreadable);
+        final ReadingSettings settings =
+                properties.reading("gpusharing-system", new Gangs(""), PodSharing.NONE);
         final KnownCluster known =
                 new KnownCluster(
                         new RequestGrammars(List.of(new VcudaGrammar())),
                         new ProviderAsk(Map.of()),
-                        properties.reading("gpusharing-system"));
+                        settings);
         final ShownCluster shown = new ShownCluster(api, known, unreadable);
         final SimpleMeterRegistry registry = new SimpleMeterRegistry();
         final Reclaimer reclaimer;
@@ -128,7 +131,7 @@ final class TwoTeams implements AutoCloseable {
                                     budgets,
                                     fresh,
                                     unreadable,
-                                    properties.reading("gpusharing-system"),
+                                    settings,
                                     clock),
                             new ReclaimEvictions(api.client(), watch, unreadable),
                             own,

@@ -13,6 +13,7 @@ import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemption.Cost;
 import io.gpusharing.scheduler.preemption.RunningPod;
@@ -71,7 +72,8 @@ class RoomKeeperTest {
                 List.of(victims),
                 new Cost(0, 0, 0, victims.length, NOON),
                 new Placement("gpu-1", List.of()),
-                NOON);
+                NOON,
+                new EndingRules(Duration.ofMinutes(1), Duration.ofMinutes(5)));
     }
 
     private static RunningPod victim(String name, String gang) {

@@ -44,15 +44,6 @@ public sealed interface Decision {
         public Set<String> victimUids() {
             return victims.stream().map(victim -> victim.pod().uid()).collect(toSet());
         }
-
-        /** The longest of the victims' graces, each no longer than {@code most}. */
-        public Duration grace(Duration most) {
-            return victims.stream()
-                    .map(Victim::grace)
-                    .map(grace -> grace.compareTo(most) < 0 ? grace : most)
-                    .max(Duration::compareTo)
-                    .orElse(Duration.ZERO);
-        }
     }
 
     /**

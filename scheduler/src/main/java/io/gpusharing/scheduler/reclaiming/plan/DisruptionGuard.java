@@ -9,12 +9,13 @@ import io.gpusharing.scheduler.picture.Waiter;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -45,13 +46,15 @@ final class DisruptionGuard {
     /**
      * Those that can go together now: each as a whole, in addition to those before it, or not at
      * all.
+     *
+     * @return their keys
      */
-    List<Gang> evictableNow(List<Gang> gangs) {
+    Set<String> evictableNow(List<Gang> gangs) {
         var allowed = new HashMap<>(snapshot.disruptionsAllowed());
-        var going = new ArrayList<Gang>();
+        var going = new HashSet<String>();
         for (Gang gang : gangs) {
             if (retryAt(gang).isEmpty() && take(gang, allowed)) {
-                going.add(gang);
+                going.add(gang.key());
             }
         }
         return going;

@@ -2,27 +2,28 @@ package io.gpusharing.scheduler.reclaiming.plan;
 
 import static java.util.stream.Collectors.groupingBy;
 
-import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodHold;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.PastEviction;
 import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.victims.Room;
+import io.gpusharing.scheduler.victims.Room.Part;
 import io.gpusharing.sharing.Amounts;
-import io.gpusharing.wire.GpuHold;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 
-/**
- * Whether one waiter would fit on a node if certain pods were gone: by the node's resources as the
- * scheduler counts them, and by its physical GPUs where it is known who holds which.
- */
+/** What there is for one waiter on each node, beside those who stay there. */
 final class FitCheck {
+
+    /** In place of a gang: whoever is gone by then. */
+    static final int GONE = -2;
 
     private final Waiter waiter;
     private final Map<String, List<Holder>> gpuPods;
@@ -39,47 +40,34 @@ final class FitCheck {
         return waiter.constraints().admit(node) && node.empty().fits(waiter.ask());
     }
 
-    /** Whether it fits without the pods that are {@code gone}. */
-    boolean fits(NodeView node, Predicate<Holder> gone) {
-        return fitsByTotals(node, gone) && fits(node, node.empty(), gone);
-    }
-
-    /** What the scheduler's own filters see: the node's sums, not who holds which GPU. */
-    boolean fitsByTotals(NodeView node, Predicate<Holder> gone) {
-        return fits(node, node.empty().totals(), gone);
-    }
-
-    /** Which GPUs it would get; empty where others hand them out. */
-    List<GpuHold> placement(NodeView node, Predicate<Holder> gone) {
-        return node.shared() == null
-                ? List.of()
-                : free(node, node.empty(), gone).place(waiter.ask()).orElse(List.of());
-    }
-
-    private boolean fits(NodeView node, FreeCapacity empty, Predicate<Holder> gone) {
-        return free(node, empty, gone).fits(waiter.ask());
-    }
-
-    private FreeCapacity free(NodeView node, FreeCapacity empty, Predicate<Holder> gone) {
+    /**
+     * A node for this waiter.
+     *
+     * @param gangOf the number of the gang with which a pod goes, {@link Room#STAYS}, or {@link
+     *     #GONE}
+     */
+    Room room(NodeView node, ToIntFunction<Holder> gangOf) {
         List<Holder> here = gpuPods.getOrDefault(node.name(), List.of());
-        FreeCapacity free = empty.beside(node.leftBehind(here));
-        for (Holder gpuPod : here) {
-            if (!gone.test(gpuPod)) {
-                free = free.beside(node.hold(gpuPod));
+        var parts = new ArrayList<Part>();
+        for (Holder pod : here) {
+            int gang = gangOf.applyAsInt(pod);
+            if (gang != GONE) {
+                parts.add(new Part(gang, pod.hold().requests(), () -> node.hold(pod).gpus()));
             }
         }
+        parts.add(new Part(Room.STAYS, Amounts.NONE, () -> node.leftBehind(here).gpus()));
         List<KeptRoom> kept = node.keptFrom(waiter);
-        for (Waiter other : promised.getOrDefault(node.name(), List.of())) {
-            boolean reserved = kept.stream().anyMatch(it -> it.podUid().equals(other.pod().uid()));
-            free =
-                    reserved
-                            ? free.beside(new PodHold(other.ask().requests(), List.of(), List.of()))
-                            : free.after(other.ask());
-        }
         for (KeptRoom room : kept) {
-            free = free.beside(new PodHold(Amounts.NONE, room.held(), List.of()));
+            parts.add(new Part(Room.STAYS, Amounts.NONE, room::held));
         }
-        return free;
+        var unplaced = new ArrayList<PodAsk>();
+        for (Waiter other : promised.getOrDefault(node.name(), List.of())) {
+            parts.add(new Part(Room.STAYS, other.ask().requests(), List::of));
+            if (kept.stream().noneMatch(it -> it.podUid().equals(other.pod().uid()))) {
+                unplaced.add(other.ask());
+            }
+        }
+        return new Room(node.name(), waiter.ask(), node.empty(), parts, Amounts.NONE, unplaced);
     }
 
     /** Others for whom room was made and who have not taken it yet. */

@@ -2,7 +2,6 @@ package io.gpusharing.scheduler.reclaiming.plan;
 
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.Holder;
-import io.gpusharing.scheduler.picture.NodeView;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -24,9 +23,5 @@ record Gang(String key, BudgetAccount budget, List<Holder> pods) {
 
     private Instant newest() {
         return pods.stream().map(Holder::since).max(Comparator.naturalOrder()).orElseThrow();
-    }
-
-    boolean standsOn(NodeView node) {
-        return pods.stream().anyMatch(pod -> pod.node().equals(node.name()));
     }
 }

@@ -9,18 +9,22 @@ import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.PastEviction;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
+import io.gpusharing.scheduler.reclaiming.plan.Decision.Victim;
+import io.gpusharing.scheduler.victims.Room;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,7 +170,8 @@ public final class Planner {
 
     /** By when the waiter of a plan should be bound. */
     public Instant settlesAt(Evict plan, ClusterSnapshot snapshot) {
-        return snapshot.now().plus(plan.grace(rules.maxGrace())).plus(rules.settle());
+        return new EndingRules(rules.settle(), rules.maxGrace())
+                .settlesAt(snapshot.now(), plan.victims().stream().map(Victim::grace));
     }
 
     private static @Nullable String incompleteNode(Decision decision, ClusterSnapshot snapshot) {
@@ -205,29 +210,31 @@ public final class Planner {
 
     private Optional<Leave> solvedWithoutEviction(
             ClusterSnapshot snapshot, Waiter waiter, FitCheck fitCheck, List<NodeView> nodes) {
-        Predicate<Holder> nobody = gpuPod -> false;
-        Predicate<Holder> weaker =
-                gpuPod -> gpuPod.leaving() || gpuPod.priority() < waiter.priority();
         boolean leftToScheduler =
                 waiter.preempts()
                         && snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
-        for (NodeView node : nodes) {
-            if (fitCheck.fits(node, nobody)) {
-                return leave(waiter, Reason.FITS, node, "it fits on %s as it is");
+        // In the place of gangs: who is leaving, and whom the scheduler could preempt.
+        ToIntFunction<Holder> gangs =
+                pod -> pod.leaving() ? 0 : pod.priority() < waiter.priority() ? 1 : Room.STAYS;
+        List<Room> rooms = nodes.stream().map(node -> fitCheck.room(node, gangs)).toList();
+        BitSet nobody = new BitSet();
+        BitSet leaving = BitSet.valueOf(new long[] {0b1});
+        BitSet weaker = BitSet.valueOf(new long[] {0b11});
+        for (Room room : rooms) {
+            if (room.fits(nobody)) {
+                return leave(waiter, Reason.FITS, room, "it fits on %s as it is");
             }
         }
-        for (NodeView node : nodes) {
-            if (fitCheck.fits(node, Holder::leaving)) {
+        for (Room room : rooms) {
+            if (room.fits(leaving)) {
                 return leave(
-                        waiter, Reason.FREEING, node, "it fits on %s when pods there have ended");
+                        waiter, Reason.FREEING, room, "it fits on %s when pods there have ended");
             }
         }
-        for (NodeView node : nodes) {
-            if (leftToScheduler
-                    && !fitCheck.fitsByTotals(node, Holder::leaving)
-                    && fitCheck.fitsByTotals(node, weaker)) {
+        for (Room room : rooms) {
+            if (leftToScheduler && !room.fitsIntoSums(leaving) && room.fitsIntoSums(weaker)) {
                 return leave(
-                        waiter, Reason.LEFT_TO_SCHEDULER, node, "the scheduler can preempt on %s");
+                        waiter, Reason.LEFT_TO_SCHEDULER, room, "the scheduler can preempt on %s");
             }
         }
         return Optional.empty();
@@ -254,9 +261,8 @@ public final class Planner {
         return new Leave(plan.waiter(), Reason.RATE_LIMITED, detail, null, plan.considered());
     }
 
-    private static Optional<Leave> leave(
-            Waiter waiter, Reason reason, NodeView node, String detail) {
+    private static Optional<Leave> leave(Waiter waiter, Reason reason, Room room, String detail) {
         return Optional.of(
-                new Leave(waiter, reason, detail.formatted(node.name()), node.name(), List.of()));
+                new Leave(waiter, reason, detail.formatted(room.node()), room.node(), List.of()));
     }
 }

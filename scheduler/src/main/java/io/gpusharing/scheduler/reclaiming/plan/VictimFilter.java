@@ -13,9 +13,11 @@ import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Who may be evicted for one waiter, and why the others may not. */
@@ -24,73 +26,83 @@ final class VictimFilter {
     private final ClusterSnapshot snapshot;
     private final Rules rules;
     private final String forBudget;
+    private final Set<String> nodes;
+    private final Map<String, List<Holder>> gangs;
 
-    VictimFilter(ClusterSnapshot snapshot, Rules rules, Waiter waiter) {
+    /** Of each gang the first pod that stays whatever becomes of the others, and why. */
+    private final Map<String, Stay> staying = new HashMap<>();
+
+    private record Stay(Holder pod, Spared why) {}
+
+    /**
+     * @param nodes the names of those where the waiter could be
+     */
+    VictimFilter(ClusterSnapshot snapshot, Rules rules, Waiter waiter, Set<String> nodes) {
         this.snapshot = snapshot;
         this.rules = rules;
         this.forBudget = snapshot.budgetName(waiter.pod());
+        this.nodes = nodes;
+        this.gangs =
+                snapshot.gpuPods().stream()
+                        .filter(it -> it.hasGpu() && !it.leaving())
+                        .collect(groupingBy(Holder::gang, LinkedHashMap::new, toList()));
+        gangs.forEach((key, pods) -> {
+            Instant since = since(pods);
+            for (Holder pod : pods) {
+                Spared why = spared(pod, since);
+                if (why != null) {
+                    staying.putIfAbsent(key, new Stay(pod, why));
+                }
+            }
+        });
     }
 
-    /** Every pod with a GPU that is not leaving yet, in the order of nodes and pods. */
+    /** Every pod with a GPU there that is not leaving yet, in the order of nodes and pods. */
     List<Candidate> candidates() {
-        Map<String, List<Holder>> gangs = gangs();
-        return gpuPods().stream()
+        return snapshot.gpuPods().stream()
+                .filter(it -> it.hasGpu() && !it.leaving() && nodes.contains(it.node()))
                 .map(gpuPod ->
                         new Candidate(
                                 gpuPod.pod(),
                                 gpuPod.node(),
                                 name(snapshot.budgetOf(gpuPod.pod())),
-                                why(gpuPod, gangs)))
+                                why(gpuPod)))
                 .toList();
     }
 
-    private @Nullable Spared why(Holder gpuPod, Map<String, List<Holder>> gangs) {
-        Spared spared = spared(gpuPod, gangs);
-        return spared == null ? DisruptionGuard.protecting(gpuPod, snapshot).orElse(null) : spared;
+    private @Nullable Spared why(Holder gpuPod) {
+        Stay stay = staying.get(gpuPod.gang());
+        if (stay == null) {
+            return DisruptionGuard.protecting(gpuPod, snapshot).orElse(null);
+        }
+        Spared own =
+                stay.pod().equals(gpuPod)
+                        ? stay.why()
+                        : spared(gpuPod, since(gangs.getOrDefault(gpuPod.gang(), List.of(gpuPod))));
+        return own != null
+                ? own
+                : new Spared(
+                        "goes only together with another, which stays",
+                        "goes only together with %s, which stays: %s"
+                                .formatted(stay.pod().pod(), stay.why().words()));
     }
 
     /**
-     * Gangs that may be evicted as far as the rules go, in the order in which they would go. A
-     * PodDisruptionBudget may still keep them.
+     * Gangs there that may be evicted as far as the rules go, in the order in which they would go.
+     * A PodDisruptionBudget may still keep them.
      */
     List<Gang> eligible() {
         var eligible = new ArrayList<Gang>();
-        gangs().forEach((key, pods) -> {
+        gangs.forEach((key, pods) -> {
             BudgetAccount budget = snapshot.budgetOf(pods.getFirst().pod());
-            Instant since = since(pods);
-            if (budget != null && pods.stream().allMatch(it -> spared(it, since) == null)) {
+            if (budget != null
+                    && !staying.containsKey(key)
+                    && pods.stream().anyMatch(pod -> nodes.contains(pod.node()))) {
                 eligible.add(new Gang(key, budget, pods));
             }
         });
         eligible.sort(Gang.EVICTION_ORDER);
         return eligible;
-    }
-
-    private List<Holder> gpuPods() {
-        return snapshot.gpuPods().stream().filter(it -> it.hasGpu() && !it.leaving()).toList();
-    }
-
-    private Map<String, List<Holder>> gangs() {
-        return gpuPods().stream().collect(groupingBy(Holder::gang, LinkedHashMap::new, toList()));
-    }
-
-    private @Nullable Spared spared(Holder gpuPod, Map<String, List<Holder>> gangs) {
-        List<Holder> members = gangs.getOrDefault(gpuPod.gang(), List.of(gpuPod));
-        Instant since = since(members);
-        Spared own = spared(gpuPod, since);
-        if (own != null) {
-            return own;
-        }
-        for (Holder member : members) {
-            Spared other = spared(member, since);
-            if (other != null) {
-                return new Spared(
-                        "goes only together with another, which stays",
-                        "goes only together with %s, which stays: %s"
-                                .formatted(member.pod(), other.words()));
-            }
-        }
-        return null;
     }
 
     /** Since when a gang runs: a job that starts a new pod now and then is not young for ever. */

@@ -14,22 +14,23 @@ import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Victim;
+import io.gpusharing.scheduler.victims.Choice;
+import io.gpusharing.scheduler.victims.Room;
+import io.gpusharing.scheduler.victims.VictimSearch;
+import io.gpusharing.wire.ContainerPlacement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Selects the victims for one waiter: whole gangs, in their order, no more than needed. */
 final class VictimSelector {
-
-    /** Of more gangs not every part is tried. */
-    private static final int MOST_TRIED = 8;
 
     private final ClusterSnapshot snapshot;
     private final Rules rules;
@@ -38,7 +39,9 @@ final class VictimSelector {
     private final List<NodeView> nodes;
     private final DisruptionGuard disruptions;
     private final List<Candidate> considered;
-    private final List<Gang> eligible;
+
+    /** Those that may be evicted, who goes first first. */
+    private final List<Gang> gangs;
 
     /**
      * @param nodes that could take the waiter, by name
@@ -55,152 +58,107 @@ final class VictimSelector {
         this.fitCheck = fitCheck;
         this.nodes = nodes;
         this.disruptions = new DisruptionGuard(snapshot, rules, waiter);
-        VictimFilter filter = new VictimFilter(snapshot, rules, waiter);
-        Set<String> names = nodes.stream().map(NodeView::name).collect(toSet());
-        this.considered =
-                filter.candidates().stream().filter(it -> names.contains(it.node())).toList();
-        this.eligible =
-                filter.eligible().stream()
-                        .filter(gang -> nodes.stream().anyMatch(gang::standsOn))
+        VictimFilter filter =
+                new VictimFilter(
+                        snapshot,
+                        rules,
+                        waiter,
+                        nodes.stream().map(NodeView::name).collect(toSet()));
+        this.considered = filter.candidates();
+        List<Gang> eligible = filter.eligible();
+        Set<String> free = disruptions.evictableNow(eligible);
+        // Those who are kept come last, so that no more of them are needed than must be.
+        this.gangs =
+                eligible.stream()
+                        .sorted(Comparator.comparing(gang -> !free.contains(gang.key())))
                         .toList();
     }
 
-    /** Who is to go, and the node where the waiter then fits. */
-    private record Choice(NodeView node, List<Gang> gangs) {}
-
     Decision select() {
-        if (eligible.isEmpty()) {
+        if (gangs.isEmpty()) {
             return leave(Reason.NOBODY, "nobody who holds a GPU may be evicted", null);
         }
-        List<Gang> free = disruptions.evictableNow(eligible);
-        // Those who are kept come last, so that no more of them are needed than must be.
-        List<Gang> all =
-                Stream.concat(free.stream(), eligible.stream().filter(gang -> !free.contains(gang)))
+        var numbers = new HashMap<String, Integer>();
+        gangs.forEach(gang -> numbers.put(gang.key(), numbers.size()));
+        List<Room> rooms =
+                nodes.stream()
+                        .map(node ->
+                                fitCheck.room(
+                                        node,
+                                        pod ->
+                                                pod.leaving()
+                                                        ? FitCheck.GONE
+                                                        : numbers.getOrDefault(
+                                                                pod.gang(), Room.STAYS)))
                         .toList();
-        return pick(free)
-                .<Decision>map(choice -> evict(choice, List.of(), null))
-                .or(() -> pick(all).map(this::despiteDisruptionBudgets))
+        return new VictimSearch<>(new BudgetOrder(gangs))
+                .search(rooms)
+                .map(this::carriedOut)
                 .orElseGet(() ->
                         leave(
                                 Reason.WOULD_NOT_FIT,
                                 "it would not fit without all %d pods that may be evicted"
-                                        .formatted(pods(all)),
+                                        .formatted(pods(gangs)),
                                 null));
     }
 
     /**
-     * Picks victims one gang after the other, in their order, until the waiter fits somewhere; then
-     * only those that are needed there.
-     */
-    private Optional<Choice> pick(List<Gang> gangs) {
-        var chosen = new ArrayList<Gang>();
-        for (Gang gang : gangs) {
-            chosen.add(gang);
-            Optional<Choice> choice =
-                    nodes.stream()
-                            .filter(gang::standsOn)
-                            .filter(node -> fitCheck.fits(node, goneWith(chosen)))
-                            .map(node -> new Choice(node, onlyNeeded(node, chosen)))
-                            .min(
-                                    Comparator.comparingInt((Choice it) -> pods(it.gangs()))
-                                            .thenComparing(it -> it.node().name()));
-            if (choice.isPresent()) {
-                return choice;
-            }
-        }
-        return Optional.empty();
-    }
-
-    /**
-     * The last picked are spared first, as long as the waiter still fits. Where more is free
-     * several containers may be packed worse, so that fewer gangs than these may do.
-     */
-    private List<Gang> onlyNeeded(NodeView node, List<Gang> chosen) {
-        var needed = new ArrayList<>(chosen);
-        for (Gang gang : chosen.reversed()) {
-            var without = needed.stream().filter(it -> !it.equals(gang)).toList();
-            if (fitCheck.fits(node, goneWith(without))) {
-                needed.remove(gang);
-            }
-        }
-        return needed.size() > MOST_TRIED ? needed : smallestPart(node, needed);
-    }
-
-    private List<Gang> smallestPart(NodeView node, List<Gang> needed) {
-        List<Gang> smallest = needed;
-        for (int mask = 1; mask < (1 << needed.size()) - 1; mask++) {
-            var part = new ArrayList<Gang>();
-            for (int i = 0; i < needed.size(); i++) {
-                if ((mask & (1 << i)) != 0) {
-                    part.add(needed.get(i));
-                }
-            }
-            if (part.size() < smallest.size() && fitCheck.fits(node, goneWith(part))) {
-                smallest = part;
-            }
-        }
-        return smallest;
-    }
-
-    private static Predicate<Holder> goneWith(List<Gang> gangs) {
-        Set<String> keys = gangs.stream().map(Gang::key).collect(toSet());
-        return gpuPod -> gpuPod.leaving() || keys.contains(gpuPod.gang());
-    }
-
-    /**
-     * Only pods that a PodDisruptionBudget keeps would make room. If insist-after is set, their
-     * eviction is tried all the same, and they are deleted once it has been refused for long
+     * Where only pods that a PodDisruptionBudget keeps would make room: if insist-after is set,
+     * their eviction is tried all the same, and they are deleted once it has been refused for long
      * enough.
      */
-    private Decision despiteDisruptionBudgets(Choice choice) {
-        List<Gang> free = disruptions.evictableNow(choice.gangs());
-        List<Gang> kept = choice.gangs().stream().filter(it -> !free.contains(it)).toList();
+    private Decision carriedOut(Choice<Long> choice) {
+        List<Gang> going = choice.gangs().stream().mapToObj(gangs::get).toList();
+        Set<String> free = disruptions.evictableNow(going);
+        List<Gang> kept = going.stream().filter(it -> !free.contains(it.key())).toList();
         Duration patience = rules.insistAfter();
         Optional<Instant> refused = disruptions.refusedSince(kept);
         boolean refusedLately = kept.stream().anyMatch(it -> disruptions.retryAt(it).isPresent());
         boolean ask = patience != null && refused.isEmpty() && !refusedLately;
         if (kept.isEmpty() || ask) {
-            return evict(choice, kept, null);
+            return evict(choice.room(), choice.gangs(), kept, null);
         }
         Optional<Instant> due =
                 patience == null ? Optional.empty() : refused.map(it -> it.plus(patience));
         if (due.isPresent() && !refusedLately && !snapshot.now().isBefore(due.get())) {
-            return evict(choice, kept, refused.get());
+            return evict(choice.room(), choice.gangs(), kept, refused.get());
         }
         return leave(
                 Reason.KEPT,
                 "it would fit on %s without %s, which may not go now%s"
                         .formatted(
-                                choice.node().name(),
+                                choice.room().node(),
                                 names(kept),
                                 due.map("; unless that changes it is deleted after %s"::formatted)
                                         .orElse("")),
-                choice.node());
+                choice.room().node());
     }
 
-    private Leave leave(Reason reason, String detail, @Nullable NodeView node) {
-        return new Leave(waiter, reason, detail, node == null ? null : node.name(), considered);
+    private Leave leave(Reason reason, String detail, @Nullable String node) {
+        return new Leave(waiter, reason, detail, node, considered);
     }
 
     /**
      * @param refusedSince since when the kept ones were asked for in vain; null if a refusal is to
      *     be taken for an answer
      */
-    private Evict evict(Choice choice, List<Gang> kept, @Nullable Instant refusedSince) {
+    private Evict evict(Room room, BitSet going, List<Gang> kept, @Nullable Instant refusedSince) {
         var victims = new ArrayList<Victim>();
-        for (Gang gang : choice.gangs()) {
-            Instant refused = kept.contains(gang) ? refusedSince : null;
-            gang.pods().forEach(pod -> victims.add(victim(gang, pod, refused)));
-        }
-        Set<String> going = victims.stream().map(it -> it.pod().uid()).collect(toSet());
+        going.stream()
+                .mapToObj(gangs::get)
+                .forEach(gang -> {
+                    Instant refused = kept.contains(gang) ? refusedSince : null;
+                    gang.pods().forEach(pod -> victims.add(victim(gang, pod, refused)));
+                });
+        Set<String> gone = victims.stream().map(it -> it.pod().uid()).collect(toSet());
         return new Evict(
                 waiter,
-                choice.node().name(),
-                fitCheck.placement(choice.node(), goneWith(choice.gangs())),
+                room.node(),
+                room.place(going).map(ContainerPlacement::held).orElse(List.of()),
                 victims,
                 considered.stream()
                         .map(it ->
-                                it.spared() == null && !going.contains(it.pod().uid())
+                                it.spared() == null && !gone.contains(it.pod().uid())
                                         ? new Candidate(
                                                 it.pod(), it.node(), it.budget(), Spared.NOT_NEEDED)
                                         : it)
