@@ -10,9 +10,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is free on one node: sums, as kube-scheduler counts them, and each physical GPU.
  *
- * <p>Whether a pod would fit if others went: take what an empty node has, and what is left of that
- * {@link #beside} the pods that remain.
- *
  * @param gpus null where it is unknown who holds which; then the sums decide
  * @param shared whether our device plugin hands the GPUs out, so that a pod's containers are placed
  *     as our scheduler does it
@@ -22,19 +19,6 @@ public record FreeCapacity(Amounts amounts, @Nullable GpuLayout gpus, boolean sh
     /** Where GPUs are another provider's. */
     public FreeCapacity(Amounts amounts, @Nullable GpuLayout gpus) {
         this(amounts, gpus, false);
-    }
-
-    /** The same by totals only, as the scheduler's own filters do. */
-    public FreeCapacity totals() {
-        return new FreeCapacity(amounts, null, shared);
-    }
-
-    /** What is left beside a pod that is there. */
-    public FreeCapacity beside(PodHold pod) {
-        return new FreeCapacity(
-                amounts.minus(pod.requests()),
-                gpus == null || pod.gpus() == null ? null : gpus.without(pod.gpus()),
-                shared);
     }
 
     /** What is left once a pod that is still to come has been placed. */

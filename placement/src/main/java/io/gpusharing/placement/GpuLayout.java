@@ -39,16 +39,11 @@ public record GpuLayout(List<Gpu> gpus) {
 
     /** What is left when a pod holds these; GPUs that are not here are passed over. */
     public GpuLayout without(List<GpuHold> holds) {
-        GpuLayout left = this;
+        var left = new ArrayList<>(gpus);
         for (GpuHold hold : holds) {
-            left =
-                    new GpuLayout(
-                            left.gpus.stream()
-                                    .map(gpu ->
-                                            gpu.id().equals(hold.gpu()) ? gpu.without(hold) : gpu)
-                                    .toList());
+            left.replaceAll(gpu -> gpu.id().equals(hold.gpu()) ? gpu.without(hold) : gpu);
         }
-        return left;
+        return new GpuLayout(left);
     }
 
     /**

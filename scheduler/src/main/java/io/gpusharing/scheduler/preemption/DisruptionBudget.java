@@ -1,6 +1,5 @@
 package io.gpusharing.scheduler.preemption;
 
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -29,13 +28,13 @@ public record DisruptionBudget(
     /**
      * Who of these would go against a budget if all went: those that matter least may go first.
      *
+     * @param pods the most important first
      * @return their UIDs
      */
-    static Set<String> violated(List<DisruptionBudget> budgets, Collection<RunningPod> pods) {
+    static Set<String> violated(List<DisruptionBudget> budgets, List<RunningPod> pods) {
         int[] left = budgets.stream().mapToInt(DisruptionBudget::allowed).toArray();
         var violating = new HashSet<String>();
-        for (RunningPod pod :
-                pods.stream().sorted(RunningPod.MOST_IMPORTANT_FIRST.reversed()).toList()) {
+        for (RunningPod pod : pods.reversed()) {
             for (int i = 0; i < left.length; i++) {
                 if (budgets.get(i).counts(pod) && --left[i] < 0) {
                     violating.add(pod.uid());

@@ -65,25 +65,19 @@ public record Preemption(
                         .thenComparingInt(Cost::pods)
                         .thenComparing(Cost::started, Comparator.reverseOrder());
 
+        /**
+         * @param victims the most important first
+         */
         static Cost of(List<RunningPod> victims, List<DisruptionBudget> budgets) {
-            int highest = Integer.MIN_VALUE;
-            long priorities = 0;
-            Instant started = Instant.MAX;
-            for (RunningPod victim : victims) {
-                priorities += (long) victim.priority() - Integer.MIN_VALUE;
-                if (victim.priority() > highest) {
-                    highest = victim.priority();
-                    started = victim.started();
-                } else if (victim.priority() == highest && victim.started().isBefore(started)) {
-                    started = victim.started();
-                }
-            }
+            RunningPod most = victims.isEmpty() ? null : victims.getFirst();
             return new Cost(
                     DisruptionBudget.violated(budgets, victims).size(),
-                    highest,
-                    priorities,
+                    most == null ? Integer.MIN_VALUE : most.priority(),
+                    victims.stream()
+                            .mapToLong(it -> (long) it.priority() - Integer.MIN_VALUE)
+                            .sum(),
                     victims.size(),
-                    started);
+                    most == null ? Instant.MAX : most.started());
         }
 
         @Override

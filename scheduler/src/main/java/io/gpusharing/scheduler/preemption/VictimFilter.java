@@ -1,7 +1,6 @@
 package io.gpusharing.scheduler.preemption;
 
 import static io.gpusharing.scheduler.victims.Room.STAYS;
-import static java.util.Objects.requireNonNullElse;
 
 import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.PodAsk;
@@ -73,13 +72,10 @@ record VictimFilter(
         var gangs = new ArrayList<List<RunningPod>>();
         for (Map.Entry<String, List<Load>> gang : byGang.entrySet()) {
             boolean goes = mayGo(gang.getKey(), gang.getValue(), expendable);
+            int number = goes ? gangs.size() : STAYS;
             for (Load load : gang.getValue()) {
-                List<GpuHold> own =
-                        goes
-                                ? requireNonNullElse(
-                                        held.remove(load.pod().uid()), List.<GpuHold>of())
-                                : List.of();
-                parts.add(new Part(goes ? gangs.size() : STAYS, load.requests(), () -> own));
+                List<GpuHold> own = goes ? held.remove(load.pod().uid()) : null;
+                parts.add(new Part(number, load.requests(), () -> own == null ? List.of() : own));
             }
             if (goes) {
                 gangs.add(gang.getValue().stream().map(Load::pod).toList());

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * costs least.
  *
  * <p>The search begins with the shortest part of the order without which the pod fits somewhere,
- * and, where the order is not strict, with whoever is around each GPU. Of these it spares whoever
- * is not needed.
+ * or, where the order is not strict, with whoever is around each GPU. Of these it spares whoever is
+ * not needed.
  *
  * @param <C> what a choice costs
  */
@@ -48,9 +48,16 @@ public final class VictimSearch<C extends Comparable<? super C>> {
                         .filter(room -> room.fitsIntoSums(room.gangs()))
                         .filter(room -> room.fitsOnGpus(room.gangs()) || !room.isMonotone())
                         .toList();
-        Stream<Choice<C>> aroundGpus =
-                order.isStrict() ? Stream.empty() : rooms.stream().flatMap(this::aroundGpus);
-        return best(Stream.concat(aroundGpus, byPrefix(rooms)));
+        if (order.isStrict()) {
+            return best(byPrefix(rooms)).map(this::bestPart);
+        }
+        // Where sums do, those around some GPU are as good, and sooner found.
+        List<Room> others =
+                rooms.stream()
+                        .filter(room -> !room.fitsIntoSums(nobody) || !room.fits(room.gangs()))
+                        .toList();
+        return best(Stream.concat(rooms.stream().flatMap(this::aroundGpus), byPrefix(others)))
+                .map(this::bestPart);
     }
 
     private Optional<Choice<C>> best(Stream<Choice<C>> choices) {
@@ -87,14 +94,15 @@ public final class VictimSearch<C extends Comparable<? super C>> {
 
     private Stream<Choice<C>> aroundGpus(Room room) {
         // Where GPUs are free enough the pod wants for something else.
+        List<BitSet> gpus = room.gpus();
         return room.fitsOnGpus(new BitSet()) || !room.fits(room.gangs())
                 ? Stream.empty()
-                : room.gpus().stream().map(gpu -> onlyNeeded(room, around(room, gpu)));
+                : gpus.stream().map(gpu -> onlyNeeded(room, around(room, gpu, gpus)));
     }
 
     /** Who is on this GPU, and on those that cost least beside it, until the pod fits on GPUs. */
-    private BitSet around(Room room, BitSet gpu) {
-        List<BitSet> others = new ArrayList<>(room.gpus());
+    private BitSet around(Room room, BitSet gpu, List<BitSet> gpus) {
+        List<BitSet> others = new ArrayList<>(gpus);
         others.remove(gpu);
         BitSet going = gpu;
         while (!room.fitsOnGpus(going)) {
@@ -139,15 +147,17 @@ public final class VictimSearch<C extends Comparable<? super C>> {
                 }
             }
             // Where containers were packed otherwise meanwhile, somebody may not be in the way now.
-        } while (going.cardinality() < before);
-        return room.isMonotone() || going.cardinality() > MOST_TRIED
-                ? choice(room, going)
-                : bestPart(room, going);
+        } while (!room.isMonotone() && going.cardinality() < before);
+        return choice(room, going);
     }
 
     /** Where more is free several containers may be packed worse, so that a part may do. */
-    private Choice<C> bestPart(Room room, BitSet going) {
-        int[] gangs = going.stream().toArray();
+    private Choice<C> bestPart(Choice<C> whole) {
+        Room room = whole.room();
+        int[] gangs = whole.gangs().stream().toArray();
+        if (room.isMonotone() || gangs.length > MOST_TRIED) {
+            return whole;
+        }
         Stream<BitSet> parts =
                 IntStream.range(1, 1 << gangs.length).mapToObj(mask -> part(gangs, mask));
         return best(parts.filter(room::fits).map(part -> choice(room, part))).orElseThrow();

@@ -7,10 +7,12 @@ import static io.gpusharing.scheduler.preemption.ToyPod.part;
 import static io.gpusharing.scheduler.preemption.ToyPod.plain;
 import static io.gpusharing.scheduler.preemption.ToyPod.whole;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.GpuGroup;
@@ -311,6 +313,23 @@ class PreemptionsTest {
             assertThat(cluster.victims(waiter(part(50, 100)))).containsExactly("alone");
         }
 
+        /** No plan could name all of it. */
+        @Test
+        void oneThatIsTooLargeForAPlanGoesPodByPod() {
+            cluster.with(part("here", "n", 0, 60).gang("job"), part("b", "n", 1, 60).priority(5));
+            for (int i = 1; i <= 512; i++) {
+                cluster.running.put(part("w-" + i, "m", 0, 1).gang("job").running(), "m");
+            }
+
+            Preemption chosen = cluster.preempt(waiter(part(60, 100))).orElseThrow();
+
+            assertThat(chosen.victims())
+                    .extracting(RunningPod::name, RunningPod::gang)
+                    .containsExactly(tuple("here", "here"));
+            cluster.running.remove("w-1");
+            assertThat(cluster.victims(waiter(part(60, 100)))).containsExactly("b");
+        }
+
         @Test
         void sparesAJobThatAlsoRunsElsewhere() {
             cluster.node("other", 1).stock.remove("other");
@@ -386,6 +405,18 @@ class PreemptionsTest {
                     part("b", "n", 1, 90).priority(500));
 
             assertThat(cluster.victims(waiter(part(60, 100)))).containsExactly("a");
+        }
+
+        @Test
+        void isWaitedForAsLongAsTheSettingsOfReclaimSay() {
+            cluster.with(
+                    part("leaving", "n", 0, 60).deleted(Duration.ofMinutes(8)),
+                    part("a", "n", 1, 60));
+
+            assertThat(cluster.victims(waiter(part(60, 100)))).containsExactly("a");
+
+            cluster.endings = new EndingRules(Duration.ofMinutes(1), Duration.ofMinutes(10));
+            assertThat(cluster.victims(waiter(part(60, 100)))).isEmpty();
         }
 
         @Test

@@ -34,11 +34,9 @@ final class ToyCluster implements ClusterReader {
 
     static final int MEMORY = 1_000;
 
-    private static final EndingRules ENDINGS =
-            new EndingRules(Duration.ofMinutes(1), Duration.ofMinutes(5));
-
     final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     final RunningPods running = new RunningPods();
+    EndingRules endings = new EndingRules(Duration.ofMinutes(1), Duration.ofMinutes(5));
     final SteppingClock clock = new SteppingClock(ToyPod.NOON);
     final List<ToyPod> pods = new ArrayList<>();
 
@@ -192,7 +190,7 @@ final class ToyCluster implements ClusterReader {
     }
 
     Optional<Preemption> preempt(Preemptor waiter) {
-        return new Preemptions(gpus, running, this, ENDINGS, clock).choose(waiter, stock);
+        return new Preemptions(gpus, running, this, endings, clock).choose(waiter, stock);
     }
 
     /** The names of the victims, the most important first; nobody is an empty list. */

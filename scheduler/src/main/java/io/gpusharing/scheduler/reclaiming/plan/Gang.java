@@ -10,8 +10,9 @@ import java.util.List;
  * Pods that are evicted together or not at all.
  *
  * @param budget the budget of all of them
+ * @param newest when the last of them was bound
  */
-record Gang(String key, BudgetAccount budget, List<Holder> pods) {
+record Gang(String key, BudgetAccount budget, List<Holder> pods, Instant newest) {
 
     /** The most overdrawn budget first, in it the newest pods. */
     static final Comparator<Gang> EVICTION_ORDER =
@@ -20,8 +21,4 @@ record Gang(String key, BudgetAccount budget, List<Holder> pods) {
                     .thenComparing(gang -> gang.budget().name())
                     .thenComparing(Gang::newest, Comparator.reverseOrder())
                     .thenComparing(Gang::key);
-
-    private Instant newest() {
-        return pods.stream().map(Holder::since).max(Comparator.naturalOrder()).orElseThrow();
-    }
 }

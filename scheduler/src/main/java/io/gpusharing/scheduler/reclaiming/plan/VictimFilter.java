@@ -29,10 +29,8 @@ final class VictimFilter {
     private final Set<String> nodes;
     private final Map<String, List<Holder>> gangs;
 
-    /** Of each gang the first pod that stays whatever becomes of the others, and why. */
-    private final Map<String, Stay> staying = new HashMap<>();
-
-    private record Stay(Holder pod, Spared why) {}
+    /** Why each pod stays whatever becomes of the others of its gang, by UID; else null. */
+    private final Map<String, @Nullable Spared> own = new HashMap<>();
 
     /**
      * @param nodes the names of those where the waiter could be
@@ -46,15 +44,15 @@ final class VictimFilter {
                 snapshot.gpuPods().stream()
                         .filter(it -> it.hasGpu() && !it.leaving())
                         .collect(groupingBy(Holder::gang, LinkedHashMap::new, toList()));
-        gangs.forEach((key, pods) -> {
-            Instant since = since(pods);
-            for (Holder pod : pods) {
-                Spared why = spared(pod, since);
-                if (why != null) {
-                    staying.putIfAbsent(key, new Stay(pod, why));
-                }
-            }
-        });
+        for (List<Holder> gang : gangs.values()) {
+            // A job that starts a new pod now and then is not young for ever.
+            Instant since = since(gang, Comparator.naturalOrder());
+            gang.forEach(pod -> own.put(pod.pod().uid(), spared(pod, since)));
+        }
+    }
+
+    private @Nullable Spared own(Holder pod) {
+        return own.get(pod.pod().uid());
     }
 
     /** Every pod with a GPU there that is not leaving yet, in the order of nodes and pods. */
@@ -71,20 +69,20 @@ final class VictimFilter {
     }
 
     private @Nullable Spared why(Holder gpuPod) {
-        Stay stay = staying.get(gpuPod.gang());
-        if (stay == null) {
-            return DisruptionGuard.protecting(gpuPod, snapshot).orElse(null);
+        Spared itself = own(gpuPod);
+        if (itself != null) {
+            return itself;
         }
-        Spared own =
-                stay.pod().equals(gpuPod)
-                        ? stay.why()
-                        : spared(gpuPod, since(gangs.getOrDefault(gpuPod.gang(), List.of(gpuPod))));
-        return own != null
-                ? own
-                : new Spared(
+        for (Holder member : gangs.getOrDefault(gpuPod.gang(), List.of())) {
+            Spared other = own(member);
+            if (other != null) {
+                return new Spared(
                         "goes only together with another, which stays",
                         "goes only together with %s, which stays: %s"
-                                .formatted(stay.pod().pod(), stay.why().words()));
+                                .formatted(member.pod(), other.words()));
+            }
+        }
+        return DisruptionGuard.protecting(gpuPod, snapshot).orElse(null);
     }
 
     /**
@@ -96,18 +94,18 @@ final class VictimFilter {
         gangs.forEach((key, pods) -> {
             BudgetAccount budget = snapshot.budgetOf(pods.getFirst().pod());
             if (budget != null
-                    && !staying.containsKey(key)
+                    && pods.stream().allMatch(pod -> own(pod) == null)
                     && pods.stream().anyMatch(pod -> nodes.contains(pod.node()))) {
-                eligible.add(new Gang(key, budget, pods));
+                eligible.add(new Gang(key, budget, pods, since(pods, Comparator.reverseOrder())));
             }
         });
         eligible.sort(Gang.EVICTION_ORDER);
         return eligible;
     }
 
-    /** Since when a gang runs: a job that starts a new pod now and then is not young for ever. */
-    private static Instant since(List<Holder> gang) {
-        return gang.stream().map(Holder::since).min(Comparator.naturalOrder()).orElseThrow();
+    /** When the pod of a gang was bound that comes first in this order of instants. */
+    private static Instant since(List<Holder> gang, Comparator<Instant> order) {
+        return gang.stream().map(Holder::since).min(order).orElseThrow();
     }
 
     /**
