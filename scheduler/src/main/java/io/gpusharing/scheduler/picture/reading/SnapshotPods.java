@@ -1,14 +1,14 @@
 package io.gpusharing.scheduler.picture.reading;
 
-import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.scheduler.picture.Holder;
 import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.pods.Gangs;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** The pods of one snapshot: who waits, and who holds what. */
 final class SnapshotPods {
@@ -16,7 +16,7 @@ final class SnapshotPods {
     final List<Waiter> waiters = new ArrayList<>();
     final GroupGpus groups = new GroupGpus();
     private final List<Holder> gpuPods = new ArrayList<>();
-    private final Map<String, Long> sizes;
+    private final Set<String> tooLarge;
 
     /**
      * @param pods all with our label
@@ -38,9 +38,9 @@ final class SnapshotPods {
                 }
             }
         }
-        sizes =
-                gpuPods.stream()
-                        .collect(Collectors.groupingBy(Holder::gang, Collectors.counting()));
+        var sizes = new HashMap<String, Integer>();
+        gpuPods.forEach(pod -> sizes.merge(pod.gang(), 1, Integer::sum));
+        tooLarge = Gangs.tooLarge(sizes);
     }
 
     /** All pods that hold GPUs. */
@@ -48,16 +48,8 @@ final class SnapshotPods {
         return inGangs(gpuPods);
     }
 
-    /**
-     * Pods in the gangs in which they go. One that no plan could name is none, lest its size
-     * protect its pods: they go one by one.
-     */
+    /** Pods in the gangs in which they go. */
     List<Holder> inGangs(List<Holder> pods) {
-        return pods.stream()
-                .map(it ->
-                        sizes.getOrDefault(it.gang(), 1L) > GpuEviction.MOST_VICTIMS
-                                ? it.alone()
-                                : it)
-                .toList();
+        return pods.stream().map(it -> tooLarge.contains(it.gang()) ? it.alone() : it).toList();
     }
 }

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.reclaiming.plan;
 
+import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
@@ -31,10 +32,14 @@ final class DisruptionGuard {
     private final Rules rules;
     private final Waiter waiter;
 
+    /** By the victim's UID. */
+    private final Map<String, List<Refusal>> refusals;
+
     DisruptionGuard(ClusterSnapshot snapshot, Rules rules, Waiter waiter) {
         this.snapshot = snapshot;
         this.rules = rules;
         this.waiter = waiter;
+        this.refusals = snapshot.refusals().stream().collect(groupingBy(Refusal::victim));
     }
 
     /** One settling time after the first time in vain, twice that after the second, at most 1 h. */
@@ -89,10 +94,9 @@ final class DisruptionGuard {
     }
 
     private Stream<Refusal> refusals(Gang gang, Predicate<Refusal> which) {
-        return snapshot.refusals().stream()
-                .filter(which)
-                .filter(it ->
-                        gang.pods().stream().anyMatch(pod -> pod.pod().uid().equals(it.victim())));
+        return gang.pods().stream()
+                .flatMap(pod -> refusals.getOrDefault(pod.pod().uid(), List.of()).stream())
+                .filter(which);
     }
 
     /** Takes the gang out of the disruption budgets, or nothing if they do not let all of it go. */
@@ -101,15 +105,17 @@ final class DisruptionGuard {
         if (gang.pods().stream().anyMatch(pod -> pod.disruptionBudgets().size() > 1)) {
             return false;
         }
-        var left = new HashMap<>(allowed);
+        // There may be thousands, of which few are the gang's.
+        Map<String, Integer> left = new HashMap<>();
         gang.pods()
                 .forEach(pod ->
                         pod.disruptionBudgets()
-                                .forEach(name -> left.merge(name, -1, Integer::sum)));
-        boolean enough =
-                gang.pods().stream()
-                        .flatMap(pod -> pod.disruptionBudgets().stream())
-                        .allMatch(name -> left.getOrDefault(name, -1) >= 0);
+                                .forEach(name ->
+                                        left.merge(
+                                                name,
+                                                allowed.getOrDefault(name, 0) - 1,
+                                                (before, _) -> before - 1)));
+        boolean enough = left.values().stream().allMatch(it -> it >= 0);
         if (enough) {
             allowed.putAll(left);
         }

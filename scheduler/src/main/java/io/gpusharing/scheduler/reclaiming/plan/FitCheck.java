@@ -26,13 +26,13 @@ final class FitCheck {
     static final int GONE = -2;
 
     private final Waiter waiter;
-    private final Map<String, List<Holder>> gpuPods;
+    private final RoundSnapshot round;
     private final Map<String, List<Waiter>> promised;
 
-    FitCheck(ClusterSnapshot snapshot, Waiter waiter) {
+    FitCheck(RoundSnapshot round, Waiter waiter) {
         this.waiter = waiter;
-        this.gpuPods = snapshot.gpuPods().stream().collect(groupingBy(Holder::node));
-        this.promised = promised(snapshot, waiter);
+        this.round = round;
+        this.promised = promised(round.snapshot(), waiter);
     }
 
     /** Whether an empty node of this kind would do. */
@@ -47,7 +47,7 @@ final class FitCheck {
      *     #GONE}
      */
     Room room(NodeView node, ToIntFunction<Holder> gangOf) {
-        List<Holder> here = gpuPods.getOrDefault(node.name(), List.of());
+        List<Holder> here = round.on(node.name());
         var parts = new ArrayList<Part>();
         for (Holder pod : here) {
             int gang = gangOf.applyAsInt(pod);

@@ -97,6 +97,7 @@ public final class Planner {
         var decisions = new ArrayList<Decision>();
         var answers = new HashMap<WaiterKind, Leave>();
         ClusterSnapshot present = snapshot;
+        RoundSnapshot round = new RoundSnapshot(present, rules);
         evaluations = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {
             Optional<Leave> refused = new WaiterFilter(present, rules).refuse(waiter);
@@ -121,10 +122,11 @@ public final class Planner {
                 continue;
             }
             evaluations++;
-            Decision decision = decide(present, waiter);
+            Decision decision = decide(round, waiter);
             for (String node = incompleteNode(decision, present); node != null; ) {
                 present = present.withAllPodsOf(node, nodePods.apply(node));
-                decision = decide(present, waiter);
+                round = new RoundSnapshot(present, rules);
+                decision = decide(round, waiter);
                 node = incompleteNode(decision, present);
             }
             switch (decision) {
@@ -141,6 +143,7 @@ public final class Planner {
                                             evict.gpus(),
                                             evict.victimUids(),
                                             settlesAt(evict, present)));
+                    round = new RoundSnapshot(present, rules);
                     answers.clear();
                 }
                 case Leave leave -> answers.put(kind(present, waiter), leave);
@@ -183,8 +186,9 @@ public final class Planner {
         return node == null || snapshot.completeNodes().contains(node) ? null : node;
     }
 
-    private Decision decide(ClusterSnapshot snapshot, Waiter waiter) {
-        FitCheck fitCheck = new FitCheck(snapshot, waiter);
+    private Decision decide(RoundSnapshot round, Waiter waiter) {
+        ClusterSnapshot snapshot = round.snapshot();
+        FitCheck fitCheck = new FitCheck(round, waiter);
         List<NodeView> nodes =
                 snapshot.nodes().stream()
                         .filter(fitCheck::couldEverFit)
@@ -201,7 +205,7 @@ public final class Planner {
         return solvedWithoutEviction(snapshot, waiter, fitCheck, nodes)
                 .<Decision>map(leave -> leave)
                 .orElseGet(() ->
-                        switch (new VictimSelector(snapshot, rules, waiter, fitCheck, nodes)
+                        switch (new VictimSelector(round, rules, waiter, fitCheck, nodes)
                                 .select()) {
                             case Evict plan -> limited(snapshot, plan);
                             case Leave leave -> leave;

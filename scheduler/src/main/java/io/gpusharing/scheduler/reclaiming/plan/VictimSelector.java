@@ -47,25 +47,20 @@ final class VictimSelector {
      * @param nodes that could take the waiter, by name
      */
     VictimSelector(
-            ClusterSnapshot snapshot,
+            RoundSnapshot round,
             Rules rules,
             Waiter waiter,
             FitCheck fitCheck,
             List<NodeView> nodes) {
-        this.snapshot = snapshot;
+        this.snapshot = round.snapshot();
         this.rules = rules;
         this.waiter = waiter;
         this.fitCheck = fitCheck;
         this.nodes = nodes;
         this.disruptions = new DisruptionGuard(snapshot, rules, waiter);
-        VictimFilter filter =
-                new VictimFilter(
-                        snapshot,
-                        rules,
-                        waiter,
-                        nodes.stream().map(NodeView::name).collect(toSet()));
-        this.considered = filter.candidates();
-        List<Gang> eligible = filter.eligible();
+        Set<String> names = nodes.stream().map(NodeView::name).collect(toSet());
+        this.considered = round.victims().candidates(waiter, names);
+        List<Gang> eligible = round.victims().eligible(waiter, names);
         Set<String> free = disruptions.evictableNow(eligible);
         // Those who are kept come last, so that no more of them are needed than must be.
         this.gangs =
