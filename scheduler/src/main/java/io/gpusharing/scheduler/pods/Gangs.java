@@ -29,7 +29,10 @@ public record Gangs(String label) {
                 .collect(toSet());
     }
 
-    /** Names the gang of a pod: the same for all of it, and its own UID where it goes alone. */
+    /**
+     * Names the gang of a pod: the same for all of it, and its own UID where it goes alone. It is
+     * one namespace's, whatever a pod's owner writes: a pod of another budget would protect it.
+     */
     public String of(Pod pod) {
         var metadata = pod.getMetadata();
         String group =
@@ -42,7 +45,7 @@ public record Gangs(String label) {
         return requireNonNullElse(metadata.getOwnerReferences(), List.<OwnerReference>of()).stream()
                 .filter(owner -> Boolean.TRUE.equals(owner.getController()))
                 .filter(owner -> "Job".equals(owner.getKind()))
-                .map(OwnerReference::getUid)
+                .map(job -> metadata.getNamespace() + "/job/" + job.getUid())
                 .findFirst()
                 .orElse(metadata.getUid());
     }

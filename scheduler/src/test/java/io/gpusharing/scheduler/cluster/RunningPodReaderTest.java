@@ -51,13 +51,24 @@ class RunningPodReaderTest {
         assertThat(running.labels()).isEqualTo(Map.of("pod-group", "large"));
     }
 
+    /** Or a pod of a budget that has time left would protect one that has none. */
+    @Test
+    void aPodOfAnotherNamespaceThatNamesTheSameJobIsInAnotherGang() {
+        assertThat(new RunningPodReader(new Gangs("")).running(pod(POD)).gang())
+                .isNotEqualTo(
+                        new RunningPodReader(new Gangs(""))
+                                .running(pod(POD.replace("team-a", "team-b")))
+                                .gang());
+    }
+
     @Test
     void theJobThatControlsItIsItsGangUnlessALabelNamesOne() {
-        assertThat(new RunningPodReader(new Gangs("")).running(pod(POD)).gang()).isEqualTo("j-1");
+        assertThat(new RunningPodReader(new Gangs("")).running(pod(POD)).gang())
+                .isEqualTo("team-a/job/j-1");
         assertThat(new RunningPodReader(new Gangs("pod-group")).running(pod(POD)).gang())
                 .isEqualTo("team-a/large");
         assertThat(new RunningPodReader(new Gangs("other")).running(pod(POD)).gang())
-                .isEqualTo("j-1");
+                .isEqualTo("team-a/job/j-1");
         assertThat(
                         new RunningPodReader(new Gangs(""))
                                 .running(pod(POD.replace("\"controller\": true", "\"x\": 1")))

@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.gpusharing.kubernetes.PodFacts;
-import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
@@ -64,7 +63,10 @@ public final class WaiterReader {
                 facts.placement().priority(),
                 !"Never".equals(spec.getPreemptionPolicy()),
                 tooMuch ? new PodAsk(Amounts.NONE, ask.gpus(), ask.containers()) : ask,
-                Optional.ofNullable(facts.owner()).map(Owner::uid).orElse(own),
+                Optional.ofNullable(facts.owner())
+                        // Nobody has another namespace's waiters back off by naming their owner.
+                        .map(owner -> facts.namespace() + "/" + owner.uid())
+                        .orElse(own),
                 tooMuch ? SchedulingConstraints.NONE : constraints,
                 tooMuch
                         ? "it says more about its place than is read"

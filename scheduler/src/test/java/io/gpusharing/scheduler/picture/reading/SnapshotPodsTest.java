@@ -186,7 +186,7 @@ class SnapshotPodsTest {
         assertThat(gpuPod.since()).isEqualTo(Instant.parse("2026-03-02T12:00:00Z"));
         assertThat(gpuPod.share()).isEqualTo(500_000);
         assertThat(gpuPod.hold().gpus()).containsExactly(new GpuHold("1", 50, 30, false));
-        assertThat(gpuPod.gang()).isEqualTo("job-uid");
+        assertThat(gpuPod.gang()).isEqualTo("team-a/job/job-uid");
         assertThat(gpuPod.grace()).hasSeconds(90);
         assertThat(gpuPod.exemption()).isNull();
     }
