@@ -9,6 +9,8 @@ import java.time.Instant;
  * @param settlesAt by when the waiter should be bound: the victims' grace and a minute
  * @param helped whether it was
  * @param node where room was made
+ * @param went whether the victim went, or may have; else the plan counts for the waiter alone, for
+ *     whom the same would be planned again
  */
 public record PastEviction(
         String plan,
@@ -19,4 +21,5 @@ public record PastEviction(
         String waiterBudget,
         String victimBudget,
         String node,
+        boolean went,
         boolean helped) {}

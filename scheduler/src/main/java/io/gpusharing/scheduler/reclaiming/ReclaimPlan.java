@@ -66,14 +66,13 @@ record ReclaimPlan(
                 : Stream.empty();
     }
 
-    /** Victims that went, or may have: of those without an answer nobody knows. */
+    /**
+     * Victims that went, or may have: of those without an answer nobody knows. And those of a plan
+     * for which nobody went for another reason: the same would be made again.
+     */
     List<PastEviction> evictions() {
         return plan.victims().stream()
-                .filter(victim -> {
-                    Result result = result(victim);
-                    // Where nobody went for another reason, the same plan would be made again.
-                    return plan.phase() == Phase.NotDone || result == null || !result.remained();
-                })
+                .filter(victim -> plan.phase() == Phase.NotDone || mayHaveGone(victim))
                 .map(victim ->
                         new PastEviction(
                                 uid(),
@@ -84,8 +83,14 @@ record ReclaimPlan(
                                 waiterBudget,
                                 budget(victim.budget(), victim.namespace()),
                                 plan.object().getSpec().node(),
+                                mayHaveGone(victim),
                                 helped()))
                 .toList();
+    }
+
+    private boolean mayHaveGone(Victim victim) {
+        Result result = result(victim);
+        return result == null ? plan.phase() != Phase.NotDone : !result.remained();
     }
 
     /** Victims whom the API server did not let go. */

@@ -146,7 +146,12 @@ public final class Planner {
                     round = new RoundSnapshot(present, rules);
                     answers.clear();
                 }
-                case Leave leave -> answers.put(kind(present, waiter), leave);
+                case Leave leave -> {
+                    // Who was refused whom is for each waiter another question.
+                    if (leave.reason() != Reason.KEPT) {
+                        answers.put(kind(present, waiter), leave);
+                    }
+                }
             }
             decisions.add(decision);
         }
@@ -167,6 +172,7 @@ public final class Planner {
                                 snapshot.budgetName(plan.waiter().pod()),
                                 victim.budget(),
                                 plan.node(),
+                                true,
                                 false))
                 .toList();
     }
@@ -254,6 +260,7 @@ public final class Planner {
         }
         long recent =
                 snapshot.past().stream()
+                        .filter(PastEviction::went)
                         .filter(it -> it.at().plus(Duration.ofMinutes(1)).isAfter(snapshot.now()))
                         .count();
         return recent == 0 || recent + plan.victims().size() <= rules.maxPerMinute()

@@ -126,7 +126,7 @@ final class VictimFilter {
     private Set<String> owedTo(Waiter waiter) {
         String budget = snapshot.budgetName(waiter.pod());
         return snapshot.past().stream()
-                .filter(it -> it.victimBudget().equals(budget))
+                .filter(it -> it.went() && it.victimBudget().equals(budget))
                 .filter(it -> it.at().plus(rules.noReturn()).isAfter(snapshot.now()))
                 .map(PastEviction::waiterBudget)
                 .collect(toSet());

@@ -3,8 +3,10 @@ package io.gpusharing.scheduler.reclaiming.plan;
 import io.gpusharing.scheduler.picture.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -23,14 +25,12 @@ public final class WaiterQueue {
 
     /** Those postponed before, in that order, and then the others. */
     List<Waiter> queue(List<Waiter> waiters) {
-        List<String> before = List.copyOf(postponed);
+        Map<String, Integer> turns = new HashMap<>();
+        postponed.forEach(uid -> turns.put(uid, turns.size()));
         var queue = new ArrayList<>(waiters);
         queue.sort(
                 Comparator.comparingInt(
-                                (Waiter it) -> {
-                                    int turn = before.indexOf(it.pod().uid());
-                                    return turn < 0 ? before.size() : turn;
-                                })
+                                (Waiter it) -> turns.getOrDefault(it.pod().uid(), turns.size()))
                         .thenComparing(MOST_IMPORTANT_FIRST));
         postponed.clear();
         return queue;

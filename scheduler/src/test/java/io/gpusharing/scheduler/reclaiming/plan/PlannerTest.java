@@ -766,6 +766,7 @@ class PlannerTest {
                     "team-b",
                     "team-a",
                     "n1",
+                    true,
                     helped);
         }
 
@@ -874,7 +875,29 @@ class PlannerTest {
                     "team-b",
                     "team-a",
                     node,
+                    true,
                     false);
+        }
+
+        @Test
+        void whoLostNothingIsOwedNothing() {
+            Cluster cluster =
+                    full().within("team-b")
+                            .before(
+                                    new PastEviction(
+                                            "p",
+                                            NOON.minus(Duration.ofHours(23)),
+                                            NOON.minus(Duration.ofHours(22)),
+                                            new PodRef("u", "team-a", "old"),
+                                            "x",
+                                            "team-a",
+                                            "team-b",
+                                            "n1",
+                                            false,
+                                            false))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            assertThat(cluster.decide()).isInstanceOf(Evict.class);
         }
 
         @Test
@@ -891,6 +914,7 @@ class PlannerTest {
                                             "team-a",
                                             "team-b",
                                             "n1",
+                                            true,
                                             true))
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
