@@ -1,7 +1,9 @@
 package io.gpusharing.scheduler.budgets;
 
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.LedgerLease;
 import io.gpusharing.kubernetes.OutageLog;
@@ -76,6 +78,22 @@ public final class FreshBudgets {
         return budgets.named(budget)
                 .map(doubts::of)
                 .orElseGet(() -> Optional.of("there is no budget " + budget));
+    }
+
+    /**
+     * Whether an administrator has stopped reclaim for all budgets, as it is stored now.
+     *
+     * @throws KubernetesClientException if the API server does not answer, or does not let us read
+     */
+    public boolean isPaused() {
+        Namespace own = client.namespaces().withName(namespace).get();
+        return own != null
+                && own.getMetadata().getAnnotations() != null
+                && "true"
+                        .equals(
+                                own.getMetadata()
+                                        .getAnnotations()
+                                        .get(Names.RECLAIM_PAUSED_ANNOTATION));
     }
 
     /**

@@ -1,6 +1,5 @@
 package io.gpusharing.scheduler.evicting;
 
-import static io.gpusharing.scheduler.evicting.Survey.name;
 import static io.gpusharing.scheduler.evicting.Survey.result;
 
 import io.fabric8.kubernetes.api.model.Pod;
@@ -37,6 +36,10 @@ final class Evictions {
     private final EvictionEvents events;
     private final RefusedStartPlanner refusedStarts;
     private final Waiters waiters;
+
+    /** Whose pod that is may be nothing for those who read of this one. */
+    private static final String ANOTHER = "another victim may not go";
+
     private final Overruns overruns;
     private final Duration maxGrace;
 
@@ -117,16 +120,21 @@ final class Evictions {
             return "it was too late";
         }
         return survey.hasEnded() || waiters.waits(plan)
-                ? overruns.whyNot(plan).orElse("")
+                ? whyNotByBudgets(plan).orElse("")
                 : "the waiter needed no room any more";
+    }
+
+    /** Nor may one budget's standing be for those who read of a pod of another. */
+    private Optional<String> whyNotByBudgets(Plan plan) {
+        boolean several = plan.victims().stream().map(Victim::budget).distinct().count() > 1;
+        return overruns.whyNot(plan).map(why -> several ? "budgets do not allow it any more" : why);
     }
 
     /** What is said of all victims where no more of them are asked. */
     private static Map<String, Answer> withoutTheRest(Plan plan, Survey survey, String reason) {
         Map<String, Answer> answers = new LinkedHashMap<>(survey.answers());
         survey.spared().forEach((victim, why) -> answers.put(victim.uid(), spared(victim, why)));
-        // Whose pod the other one is may be nothing for those who read of this one.
-        String other = survey.spared().isEmpty() ? reason : "another victim may not go";
+        String other = survey.spared().isEmpty() ? reason : ANOTHER;
         plan.victims().forEach(victim -> answers.putIfAbsent(victim.uid(), spared(victim, other)));
         return answers;
     }
@@ -138,24 +146,21 @@ final class Evictions {
     /** What stands against the plan, without any effect; empty if nothing does. */
     private Map<String, Answer> trial(Plan plan, Survey survey) {
         Map<String, Answer> against = new LinkedHashMap<>();
-        String staying = "";
         for (Map.Entry<Victim, Pod> it : survey.there().entrySet()) {
             Victim victim = it.getKey();
             Answer answer = evict(plan, victim, it.getValue(), true);
             if (result(answer) == Result.Refused && victim.refusedSince() == null) {
                 EvictionEvents.log(plan, victim, answer);
                 against.put(victim.uid(), answer);
-                staying = name(victim);
             }
         }
         if (against.isEmpty()) {
             return against;
         }
         against.putAll(survey.answers());
-        String why = staying + " may not go";
         survey.there()
                 .keySet()
-                .forEach(victim -> against.putIfAbsent(victim.uid(), spared(victim, why)));
+                .forEach(victim -> against.putIfAbsent(victim.uid(), spared(victim, ANOTHER)));
         return against;
     }
 
@@ -167,7 +172,7 @@ final class Evictions {
             Victim victim = it.getKey();
             // In between others went, or a grant came.
             Optional<String> why =
-                    plan.cause() == Cause.Reclaim ? overruns.whyNot(plan) : Optional.empty();
+                    plan.cause() == Cause.Reclaim ? whyNotByBudgets(plan) : Optional.empty();
             // Whoever leads then finds what has been done.
             if (!leads.getAsBoolean()) {
                 return false;

@@ -28,6 +28,9 @@ final class StoredOverruns implements Overruns {
 
     @Override
     public Optional<String> whyNot(Plan plan) {
+        if (fresh.isPaused()) {
+            return Optional.of("reclaim is paused");
+        }
         var decision = new Decision(clock.instant());
         return plan.waiter()
                 .flatMap(decision::ofWaiter)

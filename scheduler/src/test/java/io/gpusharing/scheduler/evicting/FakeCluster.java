@@ -196,16 +196,20 @@ final class FakeCluster implements AutoCloseable {
         present(pod).withObject("spec").put("nodeName", node);
     }
 
-    synchronized void exempt(String namespace) {
+    void exempt(String namespace) {
+        annotate(namespace, "gpusharing.io/do-not-reclaim");
+    }
+
+    synchronized void annotate(String namespace, String annotation) {
         namespaces.put(
                 namespace,
                 (ObjectNode)
                         JSON.readTree(
                                 """
                                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "%s",
-                                 "annotations": {"gpusharing.io/do-not-reclaim": "true"}}}
+                                 "annotations": {"%s": "true"}}}
                                 """
-                                        .formatted(namespace)));
+                                        .formatted(namespace, annotation)));
     }
 
     private ObjectNode present(String pod) {

@@ -102,7 +102,8 @@ class ReclaimTest extends EvictingTest {
         assertThat(status("reclaim-000001").victims())
                 .first()
                 .extracting(Answer::detail)
-                .isEqualTo("team-a/b may not go");
+                .as("whose pod the other one is may be nothing for who reads it")
+                .isEqualTo("another victim may not go");
         assertThat(status("reclaim-000001").refusedSince()).isEqualTo("2026-03-02T10:00:00Z");
         assertThat(asked())
                 .as("the planner plans anew")

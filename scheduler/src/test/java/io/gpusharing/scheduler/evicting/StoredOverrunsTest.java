@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownGrants;
@@ -152,6 +153,28 @@ class StoredOverrunsTest extends EvictingTest {
         store(paused);
 
         assertNobodyGoes("reclaim is paused for budget team-a");
+    }
+
+    /** The planner is told by a watch, which may be late. */
+    @Test
+    void nobodyGoesOnceReclaimIsPausedForEverybodyThoughItIsPlanned() {
+        cluster.annotate("gpusharing-system", "gpusharing.io/reclaim-paused");
+
+        assertNobodyGoes("reclaim is paused");
+    }
+
+    @Test
+    void whoPaysForAPodOfAnotherBudgetReadsNothingOfThatOne() {
+        cluster.pod("team-c", "c");
+        publish(budget("team-c", -60, TEN));
+        store(budget("team-c", 60, TEN));
+        reclaim(PLAN, victim("a"), victim("c").replace("team-a", "team-c"));
+
+        round();
+
+        assertThat(status(PLAN).victims())
+                .extracting(GpuEviction.Answer::detail)
+                .containsOnly("budgets do not allow it any more");
     }
 
     @Test
