@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /**
  * All budgets, as the watch shows them. A namespace belongs to one budget: of several that name it
@@ -76,8 +77,10 @@ public final class Budgets implements ObjectInformer.Handler<GpuBudget> {
 
     @Override
     public void onDelete(GpuBudget object) {
-        byName.remove(object.getMetadata().getName());
-        assign();
+        String name = object.getMetadata().getName();
+        // Another budget may name its namespaces: at no instant are they unlimited.
+        owners = owners(it -> !it.name().equals(name));
+        byName.remove(name);
     }
 
     /** A status changes often, and costs no more than itself. */
@@ -94,6 +97,11 @@ public final class Budgets implements ObjectInformer.Handler<GpuBudget> {
     }
 
     private void assign() {
-        owners = PublishedBudget.owners(byName.values().stream().map(KnownBudget::published));
+        owners = owners(_ -> true);
+    }
+
+    private Map<String, String> owners(Predicate<KnownBudget> which) {
+        return PublishedBudget.owners(
+                byName.values().stream().filter(which).map(KnownBudget::published));
     }
 }

@@ -27,11 +27,6 @@ final class LiveCluster implements ClusterReader {
     /** Three requests, begun half a second after we were asked at the latest. */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    private static final String NODE = "spec.nodeName";
-
-    /** Whoever may make pods may have thousands that a node never took. */
-    private static final String ENDED = ",status.phase!=Succeeded,status.phase!=Failed";
-
     private final KubernetesClient client;
     private final DisruptionBudgetWatch budgets;
     private final RunningPodReader reader;
@@ -78,10 +73,8 @@ final class LiveCluster implements ClusterReader {
         Optional<Amounts> allocatable =
                 unreadable.read(
                         node, it -> ResourceReader.amounts(it.getStatus().getAllocatable()));
-        Optional<List<Load>> bound = loads(pods.withFields(NODE + "=" + name + ENDED));
-        // The API server has an index of nodes, and pods without one are in it.
-        Optional<List<Load>> nominated =
-                loads(pods.withFields(NODE + "=,status.nominatedNodeName=" + name));
+        Optional<List<Load>> bound = loads(pods.withFields(NodeFields.bound(name)));
+        Optional<List<Load>> nominated = loads(pods.withFields(NodeFields.nominated(name)));
         return allocatable.isPresent() && bound.isPresent() && nominated.isPresent()
                 ? Optional.of(new NodePods(allocatable.get(), bound.get(), nominated.get()))
                 : Optional.empty();

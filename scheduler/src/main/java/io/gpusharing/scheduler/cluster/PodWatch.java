@@ -86,11 +86,21 @@ final class PodWatch {
             if (!isLatest(pod) || pod.getSpec() == null) {
                 return;
             }
-            String node = pod.getSpec().getNodeName();
-            if (PodPhase.hasEnded(pod)) {
-                forget(pod);
-                follower.onDelete(pod);
-            } else {
+            try {
+                see(pod, pod.getSpec().getNodeName());
+            } finally {
+                // Of one that cannot be read no more is remembered than of others.
+                strip(pod);
+            }
+        }
+
+        private void see(Pod pod, @Nullable String node) {
+            // The other watch may show the same pod at this moment, with another label.
+            synchronized (PodWatch.this) {
+                if (PodPhase.hasEnded(pod)) {
+                    forget(pod);
+                    return;
+                }
                 try {
                     if (node != null) {
                         take(pod, node);
@@ -99,7 +109,6 @@ final class PodWatch {
                     follower.onUpdate(pod);
                 }
             }
-            strip(pod);
         }
 
         private void take(Pod pod, String node) {
@@ -130,15 +139,23 @@ final class PodWatch {
 
         @Override
         public void onDelete(Pod pod) {
-            follower.onDelete(pod);
-            Pod there =
-                    other == null
-                            ? null
-                            : other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
-            // An administrator may have changed its label.
-            if (there == null || !there.getMetadata().getUid().equals(pod.getMetadata().getUid())) {
-                forget(pod);
+            synchronized (PodWatch.this) {
+                Pod there =
+                        other == null
+                                ? null
+                                : other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
+                // An administrator may have changed its label.
+                if (there == null
+                        || !there.getMetadata().getUid().equals(pod.getMetadata().getUid())) {
+                    forget(pod);
+                }
             }
+        }
+
+        private void forget(Pod pod) {
+            gpus.forget(pod.getMetadata().getUid());
+            running.remove(pod.getMetadata().getUid());
+            follower.onDelete(pod);
         }
     }
 
@@ -159,11 +176,6 @@ final class PodWatch {
                         .anyMatch(condition ->
                                 Names.PLACEMENT_CONDITION.equals(condition.getType())
                                         && "False".equals(condition.getStatus()));
-    }
-
-    private void forget(Pod pod) {
-        gpus.forget(pod.getMetadata().getUid());
-        running.remove(pod.getMetadata().getUid());
     }
 
     List<ObjectInformer<Pod>> informers() {

@@ -42,6 +42,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,6 +138,9 @@ class WatchedPictureTest {
 
     private static Answer pods(String query) {
         if (query.contains("labelSelector=gpusharing.io/metered notin")) {
+            return Answer.list("");
+        }
+        if (query.contains("status.nominatedNodeName=")) {
             return Answer.list("");
         }
         int on = query.indexOf("spec.nodeName=n");
@@ -249,7 +253,10 @@ class WatchedPictureTest {
                 .extracting(it -> it.uri().getQuery().replaceAll("&.*", ""))
                 .containsExactlyElementsOf(
                         decisions.stream()
-                                .map(it -> "fieldSelector=spec.nodeName=" + ((Evict) it).node())
+                                .map(it -> ((Evict) it).node())
+                                .flatMap(it ->
+                                        Stream.of(NodeFields.nominated(it), NodeFields.bound(it)))
+                                .map("fieldSelector="::concat)
                                 .toList());
     }
 }

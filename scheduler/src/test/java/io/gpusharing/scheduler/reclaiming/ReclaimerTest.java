@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.reclaiming;
 import static io.gpusharing.scheduler.reclaiming.TwoTeams.TEN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
-import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.scheduler.reclaiming.TwoTeams.Replica;
@@ -356,8 +355,15 @@ class ReclaimerTest {
                 .filteredOn(it -> it.method().equals("GET"))
                 .extracting(it -> it.uri().getPath() + " " + it.uri().getQuery())
                 .filteredOn(it -> !it.contains("/leases/") && !it.contains("/gpubudgets/"))
-                .singleElement(STRING)
-                .startsWith("/api/v1/pods fieldSelector=spec.nodeName=gpu-1&");
+                .satisfiesExactly(
+                        it ->
+                                assertThat(it)
+                                        .contains(
+                                                "fieldSelector=spec.nodeName=,status.nominatedNodeName=gpu-1&"),
+                        it ->
+                                assertThat(it)
+                                        .contains(
+                                                "fieldSelector=spec.nodeName=gpu-1,status.phase!="));
         assertThat(replica.registry.get("gpusharing.reclaim.round").timer().count()).isEqualTo(1);
     }
 

@@ -15,6 +15,7 @@ import io.gpusharing.scheduler.budgets.Doubts;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownBudget;
 import io.gpusharing.scheduler.cluster.ClusterSight;
+import io.gpusharing.scheduler.cluster.NodeFields;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.Holder;
@@ -22,12 +23,13 @@ import io.gpusharing.scheduler.picture.Past;
 import io.gpusharing.scheduler.pods.Ending;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -140,18 +142,26 @@ public final class ClusterSnapshotReader {
                 .collect(toSet());
     }
 
-    /** All pods of a node, also those without a GPU, as the API server has them now. */
+    /**
+     * All pods of a node and those for which room is being made there, also without a GPU, as the
+     * API server has them now.
+     */
     private List<Holder> podsOf(String node, Ending ending) {
-        var found = new ArrayList<Holder>();
-        StreamedList.of(client, Pod.class)
-                .withFields("spec.nodeName=" + node)
-                .forEach(pod -> {
-                    if (!unreadable.handOver(
-                            pod, it -> known.holder(it, ending).ifPresent(found::add))) {
-                        HolderReader.filling(pod).ifPresent(it -> found.add(known.at(it, ending)));
-                    }
-                });
-        return found;
+        // One that is bound meanwhile is in both.
+        var found = new LinkedHashMap<String, Holder>();
+        Consumer<Holder> finding = it -> found.put(it.pod().uid(), it);
+        for (String fields : List.of(NodeFields.nominated(node), NodeFields.bound(node))) {
+            StreamedList.of(client, Pod.class)
+                    .withFields(fields)
+                    .forEach(pod -> {
+                        if (!unreadable.handOver(
+                                pod, it -> known.holder(it, ending).ifPresent(finding))) {
+                            HolderReader.filling(pod)
+                                    .ifPresent(it -> finding.accept(known.at(it, ending)));
+                        }
+                    });
+        }
+        return List.copyOf(found.values());
     }
 
     /** Who pays for each namespace that a budget limits. */

@@ -1,0 +1,22 @@
+package io.gpusharing.scheduler.cluster;
+
+/** Which pods of a node the API server is asked for: it has an index of nodes. */
+public final class NodeFields {
+
+    private static final String NODE = "spec.nodeName=";
+
+    /** Whoever may make pods may have thousands that a node never took. */
+    private static final String NOT_ENDED = ",status.phase!=Succeeded,status.phase!=Failed";
+
+    private NodeFields() {}
+
+    /** Those that are bound there and have not ended. */
+    public static String bound(String node) {
+        return NODE + node + NOT_ENDED;
+    }
+
+    /** Those for which room is being made there. Pods without a node are in the index, too. */
+    public static String nominated(String node) {
+        return NODE + ",status.nominatedNodeName=" + node;
+    }
+}
