@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.springframework.boot.health.contributor.Status.UP;
 
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.Names;
@@ -87,7 +88,8 @@ class ExplainedPodsHttpTest {
                                 .formatted(context.getBean(ExplanationsConnector.class).port()));
         await().atMost(Duration.ofSeconds(60))
                 .until(() ->
-                        !apiServer.published().isEmpty()
+                        // The authority is published before anything is served by it.
+                        context.getBean(CertificateTask.class).health().getStatus().equals(UP)
                                 && context.getBean(ClusterSight.class).whyUnseen().isEmpty());
         http =
                 HttpClient.newBuilder()
