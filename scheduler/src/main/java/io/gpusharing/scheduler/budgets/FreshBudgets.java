@@ -8,6 +8,7 @@ import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.LedgerLease;
 import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.cluster.PodLookup;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import java.time.Instant;
 import java.util.Optional;
@@ -88,12 +89,8 @@ public final class FreshBudgets {
     public boolean isPaused() {
         Namespace own = client.namespaces().withName(namespace).get();
         return own != null
-                && own.getMetadata().getAnnotations() != null
-                && "true"
-                        .equals(
-                                own.getMetadata()
-                                        .getAnnotations()
-                                        .get(Names.RECLAIM_PAUSED_ANNOTATION));
+                && PodLookup.isTrue(
+                        own.getMetadata().getAnnotations(), Names.RECLAIM_PAUSED_ANNOTATION);
     }
 
     /**
