@@ -16,6 +16,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,26 @@ public final class Room {
 
     private record Piece(Part part, GpuHold hold) {}
 
+    /**
+     * What is left of a resource that the pod asks for.
+     *
+     * @param left beside the pod and those who stay
+     * @param byGang what gangs have of it
+     */
+    private record Sum(BigDecimal left, Map<Integer, BigDecimal> byGang, BigDecimal nominated) {
+
+        boolean suffices(BitSet gone) {
+            BigDecimal rest = gone.isEmpty() ? left : left.subtract(nominated);
+            if (rest.signum() < 0) {
+                return false;
+            }
+            for (Map.Entry<Integer, BigDecimal> gang : byGang.entrySet()) {
+                rest = gone.get(gang.getKey()) ? rest : rest.subtract(gang.getValue());
+            }
+            return rest.signum() >= 0;
+        }
+    }
+
     private final String node;
     private final PodAsk ask;
     private final FreeCapacity empty;
@@ -62,6 +83,7 @@ public final class Room {
     private final List<PodAsk> promised;
     private final BitSet gangs = new BitSet();
     private @Nullable Holds holds;
+    private @Nullable List<Sum> sums;
 
     /**
      * @param ask what the pod wants
@@ -153,18 +175,32 @@ public final class Room {
 
     /** Whether sums do without these gangs. */
     public boolean fitsIntoSums(BitSet gone) {
-        for (Map.Entry<String, BigDecimal> wanted : ask.requests().byResource().entrySet()) {
-            String resource = wanted.getKey();
-            BigDecimal left = empty.amounts().of(resource).subtract(wanted.getValue());
-            for (Part part : parts) {
-                left = part.stays(gone) ? left.subtract(part.requests().of(resource)) : left;
-            }
-            left = gone.isEmpty() ? left : left.subtract(nominated.of(resource));
-            if (left.signum() < 0 && wanted.getValue().signum() > 0) {
-                return false;
+        return sums().stream().allMatch(sum -> sum.suffices(gone));
+    }
+
+    private List<Sum> sums() {
+        if (sums == null) {
+            sums =
+                    ask.requests().byResource().entrySet().stream()
+                            .filter(wanted -> wanted.getValue().signum() > 0)
+                            .map(wanted -> sum(wanted.getKey(), wanted.getValue()))
+                            .toList();
+        }
+        return sums;
+    }
+
+    private Sum sum(String resource, BigDecimal wanted) {
+        BigDecimal left = empty.amounts().of(resource).subtract(wanted);
+        var byGang = new TreeMap<Integer, BigDecimal>();
+        for (Part part : parts) {
+            BigDecimal amount = part.requests().of(resource);
+            if (part.gang() == STAYS) {
+                left = left.subtract(amount);
+            } else if (amount.signum() != 0) {
+                byGang.merge(part.gang(), amount, BigDecimal::add);
             }
         }
-        return true;
+        return new Sum(left, byGang, nominated.of(resource));
     }
 
     /** Whether GPUs do without these gangs, as far as it is known who holds them. */

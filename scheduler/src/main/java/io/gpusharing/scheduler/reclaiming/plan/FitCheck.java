@@ -13,6 +13,7 @@ import io.gpusharing.scheduler.victims.Room;
 import io.gpusharing.scheduler.victims.Room.Part;
 import io.gpusharing.sharing.Amounts;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,8 @@ final class FitCheck {
 
     /** In place of a gang: whoever is gone by then. */
     static final int GONE = -2;
+
+    private static final BitSet NOBODY = new BitSet();
 
     private final Waiter waiter;
     private final RoundSnapshot round;
@@ -37,7 +40,7 @@ final class FitCheck {
 
     /** Whether an empty node of this kind would do. */
     boolean couldEverFit(NodeView node) {
-        return waiter.constraints().admit(node) && node.empty().fits(waiter.ask());
+        return waiter.constraints().admit(node) && room(node, List.of(), List.of()).fits(NOBODY);
     }
 
     /**
@@ -67,6 +70,10 @@ final class FitCheck {
                 unplaced.add(other.ask());
             }
         }
+        return room(node, parts, unplaced);
+    }
+
+    private Room room(NodeView node, List<Part> parts, List<PodAsk> unplaced) {
         return new Room(node.name(), waiter.ask(), node.empty(), parts, Amounts.NONE, unplaced);
     }
 
