@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.cluster;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.GpuReservation;
 import io.gpusharing.kubernetes.ObjectInformer.Handler;
@@ -24,6 +23,4 @@ public interface ClusterFollower {
     Handler<GpuNode> gpuNodes();
 
     Handler<GpuReservation> reservations();
-
-    Handler<PodDisruptionBudget> disruptionBudgets();
 }

@@ -5,10 +5,12 @@ import static java.net.HttpURLConnection.HTTP_NOT_FOUND;
 
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import java.time.Clock;
 import java.time.Duration;
@@ -40,7 +42,8 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
     private final GpuNodeWatch gpuNodes;
     private final PodWatch pods;
     private final ReservationWatch reservations;
-    private final DisruptionBudgetWatch budgets;
+    private final DisruptionBudgets disruptions;
+    private final ObjectInformer<PodDisruptionBudget> budgets;
     private final ObjectInformer<Node> nodes;
     private final ObjectInformer<Namespace> namespaces;
     private final ClusterFollower follower;
@@ -55,7 +58,7 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
             RefusedStarts refused,
             RunningPods running,
             ClusterFollower follower,
-            DisruptionBudgetWatch budgets,
+            DisruptionBudgets disruptions,
             SchedulerName schedulerName,
             UnreadableObjects unreadable,
             Clock clock) {
@@ -74,7 +77,12 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
                         unreadable,
                         clock);
         this.reservations = new ReservationWatch(client, gpus, unreadable, clock);
-        this.budgets = budgets;
+        this.disruptions = disruptions;
+        this.budgets =
+                new ObjectInformer<>(
+                        "poddisruptionbudgets",
+                        client.policy().v1().podDisruptionBudget().inAnyNamespace(),
+                        unreadable);
         this.nodes = new ObjectInformer<>("nodes", client.nodes(), unreadable);
         this.namespaces = new ObjectInformer<>("namespaces", client.namespaces(), unreadable);
         this.needed =
@@ -86,8 +94,7 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
 
     /** Whatever is followed. */
     List<ObjectInformer<?>> informers() {
-        return Stream.concat(needed.stream(), Stream.of(budgets.informer(), nodes, namespaces))
-                .toList();
+        return Stream.concat(needed.stream(), Stream.of(budgets, nodes, namespaces)).toList();
     }
 
     @Override
@@ -115,7 +122,7 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
     }
 
     private boolean isNone(ObjectInformer<?> informer) {
-        return (informer == budgets.informer() && informer.isRefused(HTTP_FORBIDDEN))
+        return (informer == budgets && informer.isRefused(HTTP_FORBIDDEN))
                 || (informer == gpuNodes.informer()
                         && informer.isRefused(HTTP_FORBIDDEN, HTTP_NOT_FOUND));
     }
@@ -126,7 +133,7 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
         gpuNodes.start(follower.gpuNodes());
         pods.start();
         reservations.start(follower.reservations());
-        budgets.start(follower.disruptionBudgets());
+        budgets.start(disruptions);
         nodes.start(new Stripping());
         namespaces.start(follower.namespaces());
     }

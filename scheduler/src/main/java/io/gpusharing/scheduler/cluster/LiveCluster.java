@@ -8,14 +8,16 @@ import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.preemption.ClusterReader;
-import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.sharing.Amounts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
@@ -28,7 +30,7 @@ final class LiveCluster implements ClusterReader {
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
     private final KubernetesClient client;
-    private final DisruptionBudgetWatch budgets;
+    private final DisruptionBudgets budgets;
     private final RunningPodReader reader;
     private final UnreadableObjects unreadable;
     private final Duration patience;
@@ -36,7 +38,7 @@ final class LiveCluster implements ClusterReader {
     @Autowired
     LiveCluster(
             KubernetesClient client,
-            DisruptionBudgetWatch budgets,
+            DisruptionBudgets budgets,
             RunningPodReader reader,
             UnreadableObjects unreadable) {
         this(client, budgets, reader, unreadable, PATIENCE);
@@ -47,7 +49,7 @@ final class LiveCluster implements ClusterReader {
      */
     LiveCluster(
             KubernetesClient client,
-            DisruptionBudgetWatch budgets,
+            DisruptionBudgets budgets,
             RunningPodReader reader,
             UnreadableObjects unreadable,
             Duration patience) {
@@ -59,8 +61,8 @@ final class LiveCluster implements ClusterReader {
     }
 
     @Override
-    public List<DisruptionBudget> disruptionBudgets() {
-        return budgets.now();
+    public Map<String, List<DisruptionBudget>> disruptionBudgets() {
+        return budgets.byNamespace();
     }
 
     @Override

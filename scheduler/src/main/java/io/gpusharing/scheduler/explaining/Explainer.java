@@ -3,9 +3,9 @@ package io.gpusharing.scheduler.explaining;
 import static java.util.stream.Collectors.joining;
 
 import io.gpusharing.placement.SharedNode;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.PodRef;
-import io.gpusharing.scheduler.picture.Waiter;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Rules;

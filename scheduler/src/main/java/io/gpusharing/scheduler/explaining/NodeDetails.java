@@ -6,7 +6,7 @@ import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.picture.BudgetAccount;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.wire.Explanation;
 import io.gpusharing.wire.Explanation.Amount;

@@ -9,7 +9,7 @@ import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.wire.Explanation.Nodes;
 import io.gpusharing.wire.Explanation.State;
 import java.util.ArrayList;

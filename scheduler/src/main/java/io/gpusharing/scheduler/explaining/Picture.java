@@ -6,7 +6,7 @@ import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.NodeOccupancy;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;

@@ -1,6 +1,6 @@
 package io.gpusharing.scheduler.explaining;
 
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.reading.GroupGpus;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.explaining;
 
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.wire.Explanation.State;

@@ -7,7 +7,7 @@ import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.grammar.GpuNames;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.reading.CapacityReader;
 import io.gpusharing.scheduler.picture.reading.GroupGpus;
 import io.gpusharing.scheduler.picture.reading.WaiterReader;

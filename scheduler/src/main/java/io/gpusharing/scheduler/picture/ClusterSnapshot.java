@@ -3,6 +3,12 @@ package io.gpusharing.scheduler.picture;
 import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.PodAsk;
+import io.gpusharing.placement.PodHold;
+import io.gpusharing.scheduler.picture.Past.PastEviction;
+import io.gpusharing.scheduler.picture.Past.Refusal;
+import io.gpusharing.sharing.ContainerAsk;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -121,5 +127,125 @@ public record ClusterSnapshot(
         }
         return new ClusterSnapshot(
                 now, waiters, nodes, remaining, budgets, allowed, past, refusals, completeNodes);
+    }
+
+    /**
+     * A pod that holds resources of a node.
+     *
+     * @param since when it was bound
+     * @param share micro-GPUs it holds; none for a pod without GPUs
+     * @param hold what it holds of the node
+     * @param gang pods with the same one are evicted together or not at all: the owning Job, a pod
+     *     group, or the pod itself, as always for one that should be gone already
+     * @param leaving whether it is being deleted and will be gone within the longest grace that
+     *     reclaim gives; not if it should be gone already
+     * @param exemption why it must never be evicted, in words; null if nothing speaks for that
+     * @param disruptionBudgets names of the PodDisruptionBudgets of its namespace that select it
+     * @param end by when it is to have ended if it is being deleted; null if it is not
+     * @param grace what it has to end: its own grace, or what it was deleted with if that is longer
+     */
+    public record Holder(
+            PodRef pod,
+            String node,
+            Instant since,
+            int priority,
+            long share,
+            PodHold hold,
+            String gang,
+            boolean leaving,
+            @Nullable String exemption,
+            Set<String> disruptionBudgets,
+            @Nullable Instant end,
+            Duration grace) {
+
+        public boolean hasGpu() {
+            return share > 0;
+        }
+
+        /** Returns the pod as one that goes alone. */
+        public Holder alone() {
+            return new Holder(
+                    pod,
+                    node,
+                    since,
+                    priority,
+                    share,
+                    hold,
+                    pod.uid(),
+                    leaving,
+                    exemption,
+                    disruptionBudgets,
+                    end,
+                    grace);
+        }
+
+        /** The same pod, once it was asked to end. */
+        public Holder asLeaving() {
+            return new Holder(
+                    pod,
+                    node,
+                    since,
+                    priority,
+                    share,
+                    hold,
+                    gang,
+                    true,
+                    exemption,
+                    disruptionBudgets,
+                    end,
+                    grace);
+        }
+    }
+
+    /**
+     * A pod with GPUs that the scheduler says it cannot place.
+     *
+     * @param since when it said so first
+     * @param nominatedNode where the scheduler is making room for it already; null if nowhere
+     * @param gated whether a scheduling gate keeps it back
+     * @param preempts whether the scheduler may preempt others for it
+     * @param ask what it needs of a node
+     * @param workload what it belongs to: its controller's UID, or its own
+     * @param constraints where it may run
+     * @param unjudged what it asks for that reclaim cannot judge, in words; null if it judges all
+     */
+    public record Waiter(
+            PodRef pod,
+            Instant since,
+            @Nullable String nominatedNode,
+            boolean gated,
+            int priority,
+            boolean preempts,
+            PodAsk ask,
+            String workload,
+            SchedulingConstraints constraints,
+            @Nullable String unjudged) {
+
+        /** The same, had it waited since then. */
+        public Waiter waitingSince(Instant then) {
+            return with(then, ask);
+        }
+
+        /** The same, on this GPU of ours and on no other. */
+        public Waiter only(String gpu) {
+            return with(
+                    since,
+                    new PodAsk(
+                            ask.requests(), ask.gpus(), ContainerAsk.only(ask.containers(), gpu)));
+        }
+
+        private Waiter with(Instant then, PodAsk what) {
+            return new Waiter(
+                    pod,
+                    then,
+                    nominatedNode,
+                    gated,
+                    priority,
+                    preempts,
+                    what,
+                    workload,
+                    constraints,
+                    unjudged);
+        }
     }
 }

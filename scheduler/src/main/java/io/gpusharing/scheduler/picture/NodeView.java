@@ -5,6 +5,8 @@ import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.SharedNode;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;
 import java.util.Collection;

@@ -1,6 +1,8 @@
 package io.gpusharing.scheduler.preemption;
 
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What is not remembered of the cluster. */
@@ -13,6 +15,10 @@ public interface ClusterReader {
      */
     Optional<NodePods> read(String node);
 
-    /** All PodDisruptionBudgets. */
-    List<DisruptionBudget> disruptionBudgets();
+    /**
+     * All PodDisruptionBudgets by namespace.
+     *
+     * @throws RuntimeException if they are not known yet
+     */
+    Map<String, List<DisruptionBudget>> disruptionBudgets();
 }

@@ -67,11 +67,12 @@ public record Preemption(
 
         /**
          * @param victims the most important first
+         * @param violations how many of them go against a PodDisruptionBudget
          */
-        static Cost of(List<RunningPod> victims, List<DisruptionBudget> budgets) {
+        static Cost of(List<RunningPod> victims, int violations) {
             RunningPod most = victims.isEmpty() ? null : victims.getFirst();
             return new Cost(
-                    DisruptionBudget.violated(budgets, victims).size(),
+                    violations,
                     most == null ? Integer.MIN_VALUE : most.priority(),
                     victims.stream()
                             .mapToLong(it -> (long) it.priority() - Integer.MIN_VALUE)

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.HeldGpus;
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.VictimFilter.Candidates;
 import io.gpusharing.scheduler.victims.VictimSearch;
@@ -83,7 +84,7 @@ public final class Preemptions {
         Set<String> companions = gpus.companions(preemptor.uid(), preemptor.group());
         var filter = new VictimFilter(preemptor, companions, running.gangs(), endings.at(now), now);
         VictimFilter byGpusAlone = filter.byGpusAlone();
-        List<DisruptionBudget> budgets = cluster.disruptionBudgets();
+        Map<String, List<DisruptionBudget>> budgets = cluster.disruptionBudgets();
 
         Instant enough = now.plus(PATIENCE);
         var byGpus = new ArrayList<Preemption>();
@@ -131,7 +132,8 @@ public final class Preemptions {
     }
 
     /** Of one node; empty if the pod does not fit there, whoever goes. */
-    private Optional<Preemption> best(List<DisruptionBudget> budgets, Candidates candidates) {
+    private Optional<Preemption> best(
+            Map<String, List<DisruptionBudget>> budgets, Candidates candidates) {
         var order = new PriorityOrder(candidates.gangs(), budgets);
         return new VictimSearch<>(order)
                 .search(List.of(candidates.room()))

@@ -1,10 +1,14 @@
 package io.gpusharing.scheduler.preemption;
 
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.Preemption.Cost;
 import io.gpusharing.scheduler.victims.Order;
 import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -12,13 +16,14 @@ import java.util.Set;
  * important. Few that matter little go rather than many.
  *
  * @param gangs by their numbers
+ * @param budgets the PodDisruptionBudgets by namespace
  */
-record PriorityOrder(List<List<RunningPod>> gangs, List<DisruptionBudget> budgets)
+record PriorityOrder(List<List<RunningPod>> gangs, Map<String, List<DisruptionBudget>> budgets)
         implements Order<Cost> {
 
     @Override
     public List<Integer> firstToGo(BitSet among) {
-        Set<String> guarded = DisruptionBudget.violated(budgets, pods(among));
+        Set<String> guarded = violating(pods(among));
         Comparator<Integer> sparedFirst =
                 Comparator.comparing((Integer gang) ->
                                 gangs.get(gang).stream()
@@ -34,7 +39,28 @@ record PriorityOrder(List<List<RunningPod>> gangs, List<DisruptionBudget> budget
 
     @Override
     public Cost cost(BitSet going) {
-        return Cost.of(pods(going), budgets);
+        List<RunningPod> victims = pods(going);
+        return Cost.of(victims, violating(victims).size());
+    }
+
+    /**
+     * Who of these would go against a budget if all went: those that matter least may go first.
+     *
+     * @param pods the most important first
+     * @return their UIDs
+     */
+    private Set<String> violating(List<RunningPod> pods) {
+        var going = new HashMap<String, Integer>();
+        var violating = new HashSet<String>();
+        for (RunningPod pod : pods.reversed()) {
+            for (DisruptionBudget budget : budgets.getOrDefault(pod.namespace(), List.of())) {
+                if (budget.counts(pod.name(), pod.labels())
+                        && going.merge(budget.name(), 1, Integer::sum) > budget.allowed()) {
+                    violating.add(pod.uid());
+                }
+            }
+        }
+        return violating;
     }
 
     @Override

@@ -17,8 +17,8 @@ import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
-import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
@@ -91,6 +91,7 @@ class ClusterWatchTest {
     private final ClusterGpus gpus = new ClusterGpus(Duration.ofSeconds(30));
     private final RunningPods running = new RunningPods();
     private final RequestGrammars grammars = new RequestGrammars(List.of(new VcudaGrammar()));
+    private final DisruptionBudgets disruptions = new DisruptionBudgets();
     private final KnownCluster known =
             new KnownCluster(
                     grammars,
@@ -101,14 +102,14 @@ class ClusterWatchTest {
                             Duration.ofMinutes(5),
                             "",
                             true,
-                            PodSharing.NONE));
+                            PodSharing.NONE),
+                    disruptions);
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private final SteppingClock clock = new SteppingClock(NOON);
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
     private final Parts parts = new Parts(metrics, rounds -> {}, clock);
     private final FakeApiServer api = new FakeApiServer(ClusterWatchTest::answer);
     private final KubernetesClient client = api.client();
-    private final DisruptionBudgetWatch budgets = new DisruptionBudgetWatch(client, unreadable);
     private final ClusterWatch watch =
             new ClusterWatch(
                     client,
@@ -118,7 +119,7 @@ class ClusterWatchTest {
                     new RefusedStarts(),
                     running,
                     known,
-                    budgets,
+                    disruptions,
                     new SchedulerName(""),
                     unreadable,
                     clock);
@@ -191,10 +192,7 @@ class ClusterWatchTest {
     }
 
     private boolean isGuarded(String namespace, Map<String, String> labels) {
-        return budgets.now().stream()
-                .filter(it -> it.namespace().equals(namespace))
-                .map(DisruptionBudget::selects)
-                .anyMatch(selects -> selects.test(labels));
+        return !disruptions.guarding(namespace, labels).isEmpty();
     }
 
     @Test

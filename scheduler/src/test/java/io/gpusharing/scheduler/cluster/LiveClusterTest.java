@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.testing.FakeApiServer;
@@ -39,7 +40,7 @@ class LiveClusterTest {
     private final LiveCluster cluster =
             new LiveCluster(
                     client,
-                    new DisruptionBudgetWatch(client, unreadable),
+                    new DisruptionBudgets(),
                     new RunningPodReader(new Gangs("")),
                     unreadable,
                     PATIENCE);

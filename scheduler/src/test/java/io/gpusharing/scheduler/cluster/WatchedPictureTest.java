@@ -12,12 +12,13 @@ import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownGrants;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.Past;
-import io.gpusharing.scheduler.picture.Waiter;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader.Reading;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import io.gpusharing.scheduler.reclaiming.Cluster;
@@ -76,7 +77,9 @@ class WatchedPictureTest {
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private final FakeApiServer api = new FakeApiServer(this::answer);
     private final KubernetesClient client = api.client();
-    private final KnownCluster known = new KnownCluster(VCUDA, new ProviderAsk(Map.of()), SETTINGS);
+    private final DisruptionBudgets disruptions = new DisruptionBudgets();
+    private final KnownCluster known =
+            new KnownCluster(VCUDA, new ProviderAsk(Map.of()), SETTINGS, disruptions);
     private final ClusterWatch watch =
             new ClusterWatch(
                     client,
@@ -86,7 +89,7 @@ class WatchedPictureTest {
                     new RefusedStarts(),
                     new RunningPods(),
                     known,
-                    new DisruptionBudgetWatch(client, unreadable),
+                    disruptions,
                     new SchedulerName("gpusharing-scheduler"),
                     unreadable,
                     clock);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.reclaiming.Cluster;
 import io.gpusharing.scheduler.reclaiming.SmallCluster;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.extender;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.post;
 
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.Gpu;
@@ -14,10 +15,10 @@ import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.ClusterReader;
-import io.gpusharing.scheduler.preemption.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.scheduler.preemption.Preemption;
@@ -106,10 +107,17 @@ class PreemptControllerTest implements ClusterReader {
     }
 
     @Override
-    public List<DisruptionBudget> disruptionBudgets() {
-        return List.of(
-                new DisruptionBudget(
-                        "placement", labels -> labels.containsKey("guarded"), 0, Set.of()));
+    public Map<String, List<DisruptionBudget>> disruptionBudgets() {
+        var guarded =
+                new LabelSelectorBuilder()
+                        .addNewMatchExpression()
+                        .withKey("guarded")
+                        .withOperator("Exists")
+                        .endMatchExpression()
+                        .build();
+        return Map.of(
+                "placement",
+                List.of(new DisruptionBudget("placement/none-goes", guarded, 0, Set.of())));
     }
 
     private void keep(GpuPod pod, Preemption chosen) {

@@ -2,8 +2,10 @@ package io.gpusharing.scheduler.preemption;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.gpusharing.scheduler.gpus.Filtered;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.sharing.Sharing;
@@ -287,7 +289,11 @@ class PreemptionSimulationTest {
         allowed = random.nextInt(2);
         boolean guarded = random.nextInt(3) == 0;
         cluster.budgets.add(
-                new DisruptionBudget("team-a", labels -> !labels.isEmpty(), allowed, Set.of()));
+                new DisruptionBudget(
+                        "team-a/web",
+                        new LabelSelectorBuilder().addToMatchLabels("app", "web").build(),
+                        allowed,
+                        Set.of()));
         for (String name : List.of("a", "b", "c").subList(0, 1 + random.nextInt(3))) {
             var node =
                     new Node(

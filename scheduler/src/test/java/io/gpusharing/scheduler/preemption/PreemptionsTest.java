@@ -9,9 +9,11 @@ import static io.gpusharing.scheduler.preemption.ToyPod.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.sharing.ContainerAsk;
@@ -537,8 +539,8 @@ class PreemptionsTest {
         private void guard(String value, int allowed, String... disrupted) {
             cluster.budgets.add(
                     new DisruptionBudget(
-                            "team-a",
-                            labels -> value.equals(labels.get("app")),
+                            "team-a/" + value,
+                            new LabelSelectorBuilder().addToMatchLabels("app", value).build(),
                             allowed,
                             Set.of(disrupted)));
         }

@@ -6,6 +6,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.sharing.Amounts;
@@ -43,6 +44,7 @@ final class ToyCluster implements ClusterReader {
     /** Pods for which room is being made, by node. */
     final Map<String, List<Load>> nominated = new HashMap<>();
 
+    /** Of the namespace of all its pods. */
     final List<DisruptionBudget> budgets = new ArrayList<>();
 
     /** Whom kube-scheduler would evict, by node; nodes that are not here are no candidates. */
@@ -222,7 +224,7 @@ final class ToyCluster implements ClusterReader {
     }
 
     @Override
-    public List<DisruptionBudget> disruptionBudgets() {
-        return budgets;
+    public Map<String, List<DisruptionBudget>> disruptionBudgets() {
+        return Map.of("team-a", budgets);
     }
 }

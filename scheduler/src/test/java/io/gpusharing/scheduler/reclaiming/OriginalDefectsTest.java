@@ -11,7 +11,7 @@ import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.scheduler.evicting.Plan;
-import io.gpusharing.scheduler.picture.Refusal;
+import io.gpusharing.scheduler.picture.Past.Refusal;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import java.io.IOException;

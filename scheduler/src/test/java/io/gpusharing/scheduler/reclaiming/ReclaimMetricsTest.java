@@ -2,7 +2,7 @@ package io.gpusharing.scheduler.reclaiming;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
 import io.micrometer.prometheusmetrics.PrometheusConfig;

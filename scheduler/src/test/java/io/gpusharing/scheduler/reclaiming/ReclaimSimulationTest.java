@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.Standing;
-import io.gpusharing.scheduler.picture.PastEviction;
+import io.gpusharing.scheduler.picture.Past.PastEviction;
 import io.gpusharing.scheduler.reclaiming.ToyCluster.Team;
 import io.gpusharing.scheduler.reclaiming.ToyCluster.ToyPod;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;

@@ -21,6 +21,7 @@ import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.scheduler.testing.BudgetObjects;
@@ -103,12 +104,14 @@ final class TwoTeams implements AutoCloseable {
                         unreadable);
         final ReadingSettings settings =
                 properties.reading("gpusharing-system", new Gangs(""), PodSharing.NONE);
+        final DisruptionBudgets disruptions = new DisruptionBudgets();
         final KnownCluster known =
                 new KnownCluster(
                         new RequestGrammars(List.of(new VcudaGrammar())),
                         new ProviderAsk(Map.of()),
-                        settings);
-        final ShownCluster shown = new ShownCluster(api, known, unreadable);
+                        settings,
+                        disruptions);
+        final ShownCluster shown = new ShownCluster(api, known, disruptions, unreadable);
         final SimpleMeterRegistry registry = new SimpleMeterRegistry();
         final Reclaimer reclaimer;
 

@@ -14,6 +14,7 @@ import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.cluster.ClusterFollower;
 import io.gpusharing.scheduler.cluster.ClusterSight;
 import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,7 +54,10 @@ public final class ShownCluster implements ClusterSight {
      * @param unreadable takes what the follower cannot read
      */
     public ShownCluster(
-            RecordingApiServer api, ClusterFollower follower, UnreadableObjects unreadable) {
+            RecordingApiServer api,
+            ClusterFollower follower,
+            DisruptionBudgets disruptions,
+            UnreadableObjects unreadable) {
         this.api = api;
         this.unreadable = unreadable.ofFollower();
         this.kinds =
@@ -67,7 +71,7 @@ public final class ShownCluster implements ClusterSight {
                         new Kind<>(
                                 "poddisruptionbudgets",
                                 PodDisruptionBudget.class,
-                                follower.disruptionBudgets(),
+                                disruptions,
                                 403));
     }
 

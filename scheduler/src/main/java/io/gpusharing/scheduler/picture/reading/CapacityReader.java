@@ -16,6 +16,7 @@ import io.gpusharing.placement.PodHold;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.picture.NodeView;
+import io.gpusharing.scheduler.picture.reading.KnownNodes.BareNode;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.wire.PlacementAnnotation;

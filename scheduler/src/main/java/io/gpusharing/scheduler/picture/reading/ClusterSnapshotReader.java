@@ -18,11 +18,17 @@ import io.gpusharing.scheduler.cluster.ClusterSight;
 import io.gpusharing.scheduler.cluster.NodeFields;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.Past;
+import io.gpusharing.scheduler.picture.reading.KnownHolder.HolderReader;
+import io.gpusharing.scheduler.picture.reading.KnownPods.KnownPod;
 import io.gpusharing.scheduler.pods.Ending;
+import io.gpusharing.scheduler.pods.Gangs;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -184,5 +190,49 @@ public final class ClusterSnapshotReader {
                 budget.minimumRun(),
                 budget.paused(),
                 doubts.of(budget).orElse(null));
+    }
+
+    /** The pods of one snapshot: who waits, and who holds what. */
+    static final class SnapshotPods {
+
+        final List<Waiter> waiters = new ArrayList<>();
+        final GroupGpus groups = new GroupGpus();
+        private final List<Holder> gpuPods = new ArrayList<>();
+        private final Set<String> tooLarge;
+
+        /**
+         * @param pods all with our label
+         * @param present what one of them holds at the snapshot's instant
+         */
+        SnapshotPods(Collection<KnownPod> pods, Function<KnownHolder, Holder> present) {
+            for (KnownPod pod : pods) {
+                if (pod.waiter() != null) {
+                    waiters.add(pod.waiter());
+                    if (pod.group() != null) {
+                        groups.waits(pod.group(), pod.waiter());
+                    }
+                }
+                if (pod.holder() != null) {
+                    Holder holder = present.apply(pod.holder());
+                    gpuPods.add(holder);
+                    if (pod.group() != null && pod.holder().isBound()) {
+                        groups.holds(pod.group(), holder);
+                    }
+                }
+            }
+            var sizes = new HashMap<String, Integer>();
+            gpuPods.forEach(pod -> sizes.merge(pod.gang(), 1, Integer::sum));
+            tooLarge = Gangs.tooLarge(sizes);
+        }
+
+        /** All pods that hold GPUs. */
+        List<Holder> gpuPods() {
+            return inGangs(gpuPods);
+        }
+
+        /** Pods in the gangs in which they go. */
+        List<Holder> inGangs(List<Holder> pods) {
+            return pods.stream().map(it -> tooLarge.contains(it.gang()) ? it.alone() : it).toList();
+        }
     }
 }

@@ -7,7 +7,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.GpuReservation;
@@ -18,7 +17,10 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.cluster.ClusterFollower;
 import io.gpusharing.scheduler.cluster.ReservationWatch;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.reading.KnownNodes.BareNode;
+import io.gpusharing.scheduler.picture.reading.KnownPods.KnownPod;
+import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Ending;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.ProviderAsk;
@@ -49,14 +51,19 @@ public final class KnownCluster implements ClusterFollower {
     private final RequestGrammars grammars;
     private final KnownPods pods;
     private final KnownNodes nodes;
-    private final DisruptionBudgets disruptions = new DisruptionBudgets();
+    private final DisruptionBudgets disruptions;
     private final Map<String, Map<String, String>> namespaces = new ConcurrentHashMap<>();
     private final Map<String, SharedNode> gpuNodes = new ConcurrentHashMap<>();
 
     /** By name, which is the UID of its pod. */
     private final Map<String, KeptRoom> rooms = new ConcurrentHashMap<>();
 
-    public KnownCluster(RequestGrammars grammars, ProviderAsk asks, ReadingSettings settings) {
+    public KnownCluster(
+            RequestGrammars grammars,
+            ProviderAsk asks,
+            ReadingSettings settings,
+            DisruptionBudgets disruptions) {
+        this.disruptions = disruptions;
         var capacity = new CapacityReader(grammars, asks, settings.sharing());
         this.grammars = grammars;
         this.pods = new KnownPods(grammars, capacity, new Gangs(settings.gangLabel()));
@@ -71,11 +78,6 @@ public final class KnownCluster implements ClusterFollower {
     @Override
     public Handler<Node> nodes() {
         return nodes;
-    }
-
-    @Override
-    public Handler<PodDisruptionBudget> disruptionBudgets() {
-        return disruptions;
     }
 
     @Override

@@ -3,14 +3,20 @@ package io.gpusharing.scheduler.picture.reading;
 import io.fabric8.kubernetes.api.model.Node;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.ResourceReader;
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.scheduler.picture.NodeView;
+import io.gpusharing.sharing.Amounts;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The nodes, and what each says that decides what a share of its GPUs is. A device plugin that
@@ -76,5 +82,36 @@ final class KnownNodes implements ObjectInformer.Handler<Node> {
     /** What is known of a node. */
     NodeFacts of(String name) {
         return byName.getOrDefault(name, NodeFacts.UNKNOWN);
+    }
+
+    /**
+     * A node as it stands, without what our device plugin says of it.
+     *
+     * @param view the same as another provider's
+     * @param allocatable its sums
+     */
+    record BareNode(NodeView view, Amounts allocatable) {
+
+        String name() {
+            return view.name();
+        }
+
+        /**
+         * The node with what is known of its GPUs.
+         *
+         * @param shared its GPUs where our device plugin hands them out; then no annotation of
+         *     another provider counts
+         * @param kept room on them that is kept
+         */
+        NodeView with(@Nullable SharedNode shared, List<KeptRoom> kept) {
+            return new NodeView(
+                    view.name(),
+                    view.labels(),
+                    view.taints(),
+                    view.unschedulable(),
+                    shared == null ? view.empty() : shared.empty(allocatable),
+                    shared,
+                    kept);
+        }
     }
 }

@@ -7,14 +7,17 @@ import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.reading.KnownHolder.HolderReader;
 import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.sharing.GpuGroup;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pods with our label: each is read once, when it changes. One that cannot be read fills the
@@ -109,4 +112,14 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
         PodFacts facts = pods.read(pod);
         return HolderReader.holds(facts) ? Optional.of(holders.read(pod, facts)) : Optional.empty();
     }
+
+    /**
+     * What is kept of a pod with our label.
+     *
+     * @param waiter null if it does not wait
+     * @param holder null if it holds nothing, and no room is being made for it
+     * @param group with which it shares a GPU by wish; null if with none
+     */
+    record KnownPod(
+            @Nullable Waiter waiter, @Nullable KnownHolder holder, @Nullable GpuGroup group) {}
 }

@@ -2,8 +2,8 @@ package io.gpusharing.scheduler.reclaiming.plan;
 
 import static java.util.stream.Collectors.toSet;
 
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.PodRef;
-import io.gpusharing.scheduler.picture.Waiter;
 import io.gpusharing.wire.GpuHold;
 import java.time.Duration;
 import java.time.Instant;

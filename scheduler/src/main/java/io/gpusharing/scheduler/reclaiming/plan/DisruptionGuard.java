@@ -4,9 +4,10 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Holder;
-import io.gpusharing.scheduler.picture.Refusal;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.Past.Refusal;
+import io.gpusharing.scheduler.reclaiming.plan.BudgetOrder.Gang;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import java.time.Duration;
 import java.time.Instant;

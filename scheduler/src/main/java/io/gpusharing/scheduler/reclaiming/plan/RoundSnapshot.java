@@ -3,7 +3,7 @@ package io.gpusharing.scheduler.reclaiming.plan;
 import static java.util.stream.Collectors.groupingBy;
 
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -6,10 +6,11 @@ import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Holder;
-import io.gpusharing.scheduler.picture.PastEviction;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.Past.PastEviction;
 import io.gpusharing.scheduler.picture.PodRef;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.reclaiming.plan.BudgetOrder.Gang;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Candidate;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import java.time.Instant;

@@ -5,9 +5,10 @@ import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.NodeView;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.reclaiming.plan.BudgetOrder.Gang;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Candidate;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;

@@ -1,6 +1,6 @@
 package io.gpusharing.scheduler.reclaiming.plan;
 
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -8,7 +8,7 @@ import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
-import io.gpusharing.scheduler.picture.Waiter;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.wire.GpuHold;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

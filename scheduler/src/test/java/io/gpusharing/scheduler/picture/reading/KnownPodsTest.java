@@ -9,7 +9,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.cluster.LeanObjects;
-import io.gpusharing.scheduler.picture.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.pods.Ending;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.ProviderAsk;

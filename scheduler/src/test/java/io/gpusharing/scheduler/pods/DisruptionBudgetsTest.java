@@ -1,4 +1,4 @@
-package io.gpusharing.scheduler.picture.reading;
+package io.gpusharing.scheduler.pods;
 
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
