@@ -62,6 +62,20 @@ public record ClusterSnapshot(
         return budget == null ? "/" + pod.namespace() : budget.name();
     }
 
+    /** The same with more that is held, of nodes that are not complete. */
+    public ClusterSnapshot beside(List<Holder> others) {
+        return new ClusterSnapshot(
+                now,
+                waiters,
+                nodes,
+                Stream.concat(gpuPods.stream(), others.stream()).toList(),
+                budgets,
+                disruptionsAllowed,
+                past,
+                refusals,
+                completeNodes);
+    }
+
     /** The same, with every pod of a node known. */
     public ClusterSnapshot withAllPodsOf(String node, List<Holder> onNode) {
         var complete = new ArrayList<>(gpuPods);

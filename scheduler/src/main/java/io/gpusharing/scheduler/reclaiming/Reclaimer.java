@@ -16,6 +16,7 @@ import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
+import io.gpusharing.scheduler.reclaiming.plan.ListedNodes;
 import io.gpusharing.scheduler.reclaiming.plan.Planner;
 import io.gpusharing.scheduler.reclaiming.plan.WaiterQueue;
 import io.gpusharing.scheduler.reservation.Reservations;
@@ -55,6 +56,7 @@ final class Reclaimer extends LeaderTask {
     private final ReclaimMetrics metrics;
     private final Map<String, Reason> explained = new HashMap<>();
     private final WaiterQueue queue = new WaiterQueue();
+    private final ListedNodes listed = new ListedNodes();
 
     /** UIDs of plans in vain for which nothing is kept any more. */
     private final Set<String> released = new HashSet<>();
@@ -123,7 +125,7 @@ final class Reclaimer extends LeaderTask {
         long last = evictions.last();
         ClusterSnapshotReader.Reading reading =
                 snapshots.read(evictions.past(now.minus(properties.lookBack())));
-        Planner planner = new Planner(properties.rules(reading.paused()), queue);
+        Planner planner = new Planner(properties.rules(reading.paused()), queue, listed);
         List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
         var left = new ArrayList<Leave>();
         for (Decision decision : decisions) {

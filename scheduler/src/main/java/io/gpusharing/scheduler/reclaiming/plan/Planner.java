@@ -40,20 +40,29 @@ public final class Planner {
     /** For so many waiters one round searches the cluster; equal ones count once. */
     static final int MAX_EVALUATIONS = 50;
 
+    /**
+     * Of so many nodes the pods are listed for one waiter in one round; explanations look at no
+     * more.
+     */
+    static final int MAX_LISTED = 64;
+
     private final Rules rules;
     private final WaiterQueue queue;
+    private final ListedNodes listed;
     private int evaluations;
 
     public Planner(Rules rules) {
-        this(rules, new WaiterQueue());
+        this(rules, new WaiterQueue(), new ListedNodes());
     }
 
     /**
      * @param queue goes from round to round
+     * @param listed does, too
      */
-    public Planner(Rules rules, WaiterQueue queue) {
+    public Planner(Rules rules, WaiterQueue queue, ListedNodes listed) {
         this.rules = rules;
         this.queue = queue;
+        this.listed = listed;
     }
 
     /** For how many waiters the last round searched the cluster. */
@@ -96,7 +105,7 @@ public final class Planner {
     public List<Decision> plan(ClusterSnapshot snapshot, Function<String, List<Holder>> nodePods) {
         var decisions = new ArrayList<Decision>();
         var answers = new HashMap<WaiterKind, Leave>();
-        ClusterSnapshot present = snapshot;
+        ClusterSnapshot present = listed.completing(snapshot);
         RoundSnapshot round = new RoundSnapshot(present, rules);
         evaluations = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {
@@ -111,20 +120,21 @@ public final class Planner {
                 continue;
             }
             if (evaluations == MAX_EVALUATIONS) {
-                queue.postpone(waiter);
                 decisions.add(
-                        new Leave(
-                                waiter,
-                                Reason.NEXT_ROUND,
-                                "%d other waiters come first".formatted(evaluations),
-                                null,
-                                List.of()));
+                        postponed(waiter, "%d other waiters come first".formatted(evaluations)));
                 continue;
             }
             evaluations++;
             Decision decision = decide(round, waiter);
+            int left = MAX_LISTED;
             for (String node = incompleteNode(decision, present); node != null; ) {
-                present = present.withAllPodsOf(node, nodePods.apply(node));
+                if (left-- == 0) {
+                    decision = postponed(waiter, "so many nodes have no room beside other pods");
+                    break;
+                }
+                List<Holder> all = nodePods.apply(node);
+                listed.remember(node, all, present.now());
+                present = present.withAllPodsOf(node, all);
                 round = new RoundSnapshot(present, rules);
                 decision = decide(round, waiter);
                 node = incompleteNode(decision, present);
@@ -156,6 +166,11 @@ public final class Planner {
             decisions.add(decision);
         }
         return decisions;
+    }
+
+    private Leave postponed(Waiter waiter, String why) {
+        queue.postpone(waiter);
+        return new Leave(waiter, Reason.NEXT_ROUND, why, null, List.of());
     }
 
     /** What the plan will have done, as the next decision sees it. */

@@ -4,6 +4,7 @@ import static io.gpusharing.scheduler.reclaiming.Cluster.NOON;
 import static io.gpusharing.scheduler.reclaiming.Cluster.RULES;
 import static io.gpusharing.scheduler.reclaiming.Cluster.overrun;
 import static io.gpusharing.scheduler.reclaiming.Cluster.pod;
+import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -25,8 +26,11 @@ import io.gpusharing.scheduler.reclaiming.plan.Decision.Victim;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
@@ -1006,10 +1010,10 @@ class PlannerTest {
                 cluster.waits(pod("team-b", "w" + i).gpus(3).priority(i).waiting(A_MINUTE));
             }
             var queue = new WaiterQueue();
-            var lookedAt = new java.util.HashSet<String>();
+            var lookedAt = new HashSet<String>();
 
             for (int round = 0; round < 400 / Planner.MAX_EVALUATIONS; round++) {
-                Planner planner = new Planner(RULES, queue);
+                Planner planner = new Planner(RULES, queue, new ListedNodes());
                 planner.plan(cluster.snapshot(), node -> List.of()).stream()
                         .filter(it -> reason(it) != Reason.NEXT_ROUND)
                         .forEach(it -> lookedAt.add(it.waiter().pod().uid()));
@@ -1038,17 +1042,7 @@ class PlannerTest {
     void considersAllPodsOfANodeBeforeItEvictsThere() {
         ClusterSnapshot metered =
                 full().waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).snapshot();
-        ClusterSnapshot incomplete =
-                new ClusterSnapshot(
-                        metered.now(),
-                        metered.waiters(),
-                        metered.nodes(),
-                        metered.gpuPods(),
-                        metered.budgets(),
-                        Map.of(),
-                        List.of(),
-                        List.of(),
-                        java.util.Set.of());
+        ClusterSnapshot incomplete = incomplete(metered, metered.now());
         var asked = new ArrayList<String>();
 
         Decision decision =
@@ -1065,6 +1059,63 @@ class PlannerTest {
 
         assertThat(asked).containsExactly("n1");
         assertThat(victims(decision)).containsExactly("new");
+    }
+
+    /** Each second anew, else. */
+    @Test
+    void nodesWithoutRoomBesidePodsWithoutGpusAreListedOnceInAWhileAndFewInARound() {
+        var cluster = new Cluster().within("team-b").over("team-a", 5);
+        int nodes = 2 * Planner.MAX_LISTED + 1;
+        for (int i = 0; i < nodes; i++) {
+            cluster.node("n" + i).runs(pod("team-a", "p" + i).gpus(2).on("n" + i, 0, 1));
+        }
+        ClusterSnapshot metered =
+                cluster.waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).snapshot();
+        var queue = new WaiterQueue();
+        var listed = new ListedNodes();
+        var asked = new ArrayList<String>();
+        Function<Duration, Decision> round =
+                later ->
+                        new Planner(RULES, queue, listed)
+                                .plan(
+                                        incomplete(metered, metered.now().plus(later)),
+                                        node -> {
+                                            asked.add(node);
+                                            return List.of(
+                                                    pod("team-a", node.replace('n', 'p'))
+                                                            .gpus(2)
+                                                            .on(node, 0, 1),
+                                                    pod("web", "cpu-hog-" + node)
+                                                            .share(0, 0)
+                                                            .cpus(15)
+                                                            .on(node));
+                                        })
+                                .getFirst();
+
+        assertThat(reason(round.apply(Duration.ZERO))).isEqualTo(Reason.NEXT_ROUND);
+        assertThat(asked).hasSize(Planner.MAX_LISTED);
+        assertThat(reason(round.apply(ofSeconds(1)))).isEqualTo(Reason.NEXT_ROUND);
+        assertThat(reason(round.apply(ofSeconds(2)))).isEqualTo(Reason.WOULD_NOT_FIT);
+        assertThat(reason(round.apply(ofSeconds(3)))).isEqualTo(Reason.WOULD_NOT_FIT);
+        assertThat(asked).hasSize(nodes).doesNotHaveDuplicates();
+
+        assertThat(reason(round.apply(ListedNodes.REMEMBERED))).isEqualTo(Reason.WOULD_NOT_FIT);
+        assertThat(asked)
+                .as("somebody may have gone meanwhile")
+                .hasSize(nodes + Planner.MAX_LISTED);
+    }
+
+    private static ClusterSnapshot incomplete(ClusterSnapshot snapshot, Instant now) {
+        return new ClusterSnapshot(
+                now,
+                snapshot.waiters(),
+                snapshot.nodes(),
+                snapshot.gpuPods(),
+                snapshot.budgets(),
+                Map.of(),
+                List.of(),
+                List.of(),
+                Set.of());
     }
 
     @Test
