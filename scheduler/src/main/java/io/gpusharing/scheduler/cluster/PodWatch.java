@@ -98,7 +98,8 @@ final class PodWatch {
             // The other watch may show the same pod at this moment, with another label.
             synchronized (PodWatch.this) {
                 if (PodPhase.hasEnded(pod)) {
-                    forget(pod);
+                    release(pod);
+                    follower.onDelete(pod);
                     return;
                 }
                 try {
@@ -140,22 +141,23 @@ final class PodWatch {
         @Override
         public void onDelete(Pod pod) {
             synchronized (PodWatch.this) {
+                follower.onDelete(pod);
                 Pod there =
                         other == null
                                 ? null
                                 : other.objects().getByKey(Cache.metaNamespaceKeyFunc(pod));
-                // An administrator may have changed its label.
+                // An administrator may have changed its label: the follower follows one watch
+                // alone.
                 if (there == null
                         || !there.getMetadata().getUid().equals(pod.getMetadata().getUid())) {
-                    forget(pod);
+                    release(pod);
                 }
             }
         }
 
-        private void forget(Pod pod) {
+        private void release(Pod pod) {
             gpus.forget(pod.getMetadata().getUid());
             running.remove(pod.getMetadata().getUid());
-            follower.onDelete(pod);
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * An API server that answers what a test says. Its watches stay open, and say nothing but what the
@@ -113,8 +114,13 @@ public final class FakeApiServer implements AutoCloseable {
 
     /** Tells all watches of a kind an event. */
     public void tell(String plural, String event) {
+        tell(uri -> uri.getPath().endsWith("/" + plural), event);
+    }
+
+    /** Tells an event to those watches that were asked for in this way. */
+    public void tell(Predicate<URI> asked, String event) {
         for (Watch watch : watches) {
-            if (watch.uri().getPath().endsWith("/" + plural)) {
+            if (asked.test(watch.uri())) {
                 try {
                     watch.out().write((event + "\n").getBytes(UTF_8));
                     watch.out().flush();
