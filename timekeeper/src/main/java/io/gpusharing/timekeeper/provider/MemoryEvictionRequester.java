@@ -16,6 +16,7 @@ import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.receipt.EvictionWatch;
 import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,9 @@ import org.springframework.stereotype.Component;
 class MemoryEvictionRequester extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(MemoryEvictionRequester.class);
+
+    /** Until what is there is known, after a start. */
+    private static final Duration AGAIN = Duration.ofSeconds(1);
 
     private final KubernetesClient client;
     private final EvictionWatch watch;
@@ -63,8 +67,8 @@ class MemoryEvictionRequester extends LeaderTask {
 
     @Override
     protected @Nullable Instant work(Instant now) {
-        if (!watch.isListed()) {
-            return null;
+        if (!watch.isListed() || !view.listed()) {
+            return now.plus(AGAIN);
         }
         List<MemoryExcess> lasting =
                 policy.evicts() ? excesses.lasting(policy.after(), now) : List.of();

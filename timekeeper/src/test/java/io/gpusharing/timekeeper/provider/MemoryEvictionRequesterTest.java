@@ -74,11 +74,16 @@ class MemoryEvictionRequesterTest {
     }
 
     private MemoryEvictionRequester requester(Action action) {
+        return requester(watch, view, action);
+    }
+
+    private MemoryEvictionRequester requester(
+            EvictionWatch evictions, ClusterView pods, Action action) {
         return new MemoryEvictionRequester(
                 api.client(),
-                watch,
+                evictions,
                 excesses,
-                view,
+                pods,
                 TestBudgets.on(database, Duration.ofHours(1), clock),
                 properties(action),
                 Leadership.alone(),
@@ -188,21 +193,19 @@ class MemoryEvictionRequesterTest {
     }
 
     @Test
-    void beforeAllEvictionsAreKnownNobodyIsAskedFor() {
+    void beforeEvictionsAndPodsAreKnownNobodyIsAskedForAndBothAreSoonLookedAtAgain() {
         var unlisted = new EvictionWatch(api.client(), new UnreadableObjects(_ -> {}));
-        requester =
-                new MemoryEvictionRequester(
-                        api.client(),
-                        unlisted,
-                        excesses,
-                        view,
-                        TestBudgets.on(database, Duration.ofHours(1), clock),
-                        properties(Action.Evict),
-                        Leadership.alone(),
-                        clock);
         reportedUntil(AFTER);
 
-        assertThat(askedBy(AFTER)).isEmpty();
+        for (MemoryEvictionRequester early :
+                List.of(
+                        requester(unlisted, view, Action.Evict),
+                        requester(watch, new ClusterView(), Action.Evict))) {
+            requester = early;
+
+            assertThat(askedBy(AFTER)).isEmpty();
+            assertThat(requester.work(clock.instant())).isEqualTo(TEN.plus(AFTER).plusSeconds(1));
+        }
     }
 
     @ParameterizedTest
