@@ -1,14 +1,18 @@
 package io.gpusharing.e2e.story;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.gpusharing.e2e.admission.Api;
 import io.gpusharing.e2e.cluster.Repository;
 import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.Installation;
+import io.gpusharing.e2e.installation.NodeAgent;
 import io.gpusharing.e2e.installation.PlacingScheduler;
 import io.gpusharing.e2e.installation.SimulatedDevicePlugin;
+import io.gpusharing.e2e.installation.SimulatedGpuNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +22,8 @@ import org.awaitility.core.ConditionFactory;
 
 /**
  * A control plane with all services of ours, whose two nodes of two GPUs each the scheduler hands
- * out, and teams whose budgets are used up. Reclaim waits for two seconds instead of a minute.
+ * out, and teams whose budgets are used up. Reclaim waits for two seconds instead of a minute, and
+ * who holds too much memory goes after a second.
  */
 record EvictingCluster(
         TestCluster cluster, Installation installation, PlacingScheduler scheduler, Api api)
@@ -28,6 +33,8 @@ record EvictingCluster(
 
     private static final String GROUP = "/apis/gpusharing.io/v1alpha1/";
     private static final String OURS = "system:serviceaccount:gpusharing-system:gpusharing-";
+    private static final String WHOLE = "{tencent.com/vcuda-core: 100}";
+    private static final String HALF = "{tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 30}";
 
     /** How long anything may take on a busy machine, also while a program starts anew. */
     private static final Duration SOON = Duration.ofSeconds(90);
@@ -35,7 +42,9 @@ record EvictingCluster(
     private static final Map<String, String> PROPERTIES =
             Map.of(
                     "GPUSHARING_BUDGETS_STATUSREFRESH", "1s",
-                    "GPUSHARING_BUDGETS_STATUSSPACING", "1s");
+                    "GPUSHARING_BUDGETS_STATUSSPACING", "1s",
+                    "GPUSHARING_PROVIDER_MEMORYOVERUSE_ACTION", "Evict",
+                    "GPUSHARING_PROVIDER_MEMORYOVERUSE_AFTER", "1s");
 
     /**
      * @param name of the folder of its run
@@ -77,7 +86,7 @@ record EvictingCluster(
                 .orFail();
         soon("the webhook knows the budget of " + name)
                 .until(() ->
-                        api.dryRun(name, manifest("first", "{}"))
+                        api.dryRun(name, manifest("first", "{}", WHOLE))
                                 .orFail()
                                 .at("/metadata/annotations/gpusharing.io~1standing")
                                 .asText()
@@ -96,25 +105,30 @@ record EvictingCluster(
 
     /** A pod that wants a GPU to itself. */
     void create(String namespace, String name) {
-        api.create(namespace, manifest(name, "{}")).orFail();
+        api.create(namespace, manifest(name, "{}", WHOLE)).orFail();
+    }
+
+    /** A pod that wants half of a GPU and half of its memory. */
+    void createHalf(String namespace, String name) {
+        api.create(namespace, manifest(name, "{}", HALF)).orFail();
     }
 
     /** As {@link #create}, on one of the nodes. */
     void createOn(String node, String namespace, String name) {
-        api.create(namespace, manifest(name, "{kubernetes.io/hostname: %s}".formatted(node)))
+        api.create(namespace, manifest(name, "{kubernetes.io/hostname: %s}".formatted(node), WHOLE))
                 .orFail();
     }
 
-    private static String manifest(String name, String nodeSelector) {
+    private static String manifest(String name, String nodeSelector, String share) {
         return """
         apiVersion: v1
         kind: Pod
         metadata: {name: %s}
         spec:
           nodeSelector: %s
-          containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 100}}}]
+          containers: [{name: cuda, image: cuda, resources: {limits: %s}}]
         """
-                .formatted(name, nodeSelector);
+                .formatted(name, nodeSelector, share);
     }
 
     JsonNode pod(String namespace, String name) {
@@ -149,6 +163,45 @@ record EvictingCluster(
                                                 .path("lastTransitionTime")
                                                 .asText()))
                 .orFail();
+    }
+
+    /**
+     * Has the agent of its node report that a pod of half a GPU holds all of its memory, as agents
+     * do again and again; where the timekeeper is not ready nobody hears of it.
+     */
+    void reportTooMuchMemory(JsonNode pod) {
+        String node = pod.at("/spec/nodeName").asText();
+        ObjectMeta agent = NodeAgent.podOn(cluster, node).orElseThrow().getMetadata();
+        if (!installation.timekeeper().ready()) {
+            return;
+        }
+        String token =
+                cluster.kubectl()
+                        .run(
+                                "create",
+                                "token",
+                                "gpusharing-node-agent",
+                                "--namespace=" + agent.getNamespace(),
+                                "--audience=gpusharing-timekeeper",
+                                "--bound-object-kind=Pod",
+                                "--bound-object-name=" + agent.getName(),
+                                "--bound-object-uid=" + agent.getUid())
+                        .orFail();
+        String report =
+                """
+                {"run": "%s", "sequence": %d, "meter": "Agent", "pods": [{"uid": "%s", "devices": []}],
+                 "exceeded": [{"uid": "%3$s", "namespace": "%s", "pod": "%s", "device": "GPU-0",
+                               "usedBytes": %d, "grantedBytes": %d}]}
+                """
+                        .formatted(
+                                agent.getUid(),
+                                System.currentTimeMillis(),
+                                pod.at("/metadata/uid").asText(),
+                                pod.at("/metadata/namespace").asText(),
+                                pod.at("/metadata/name").asText(),
+                                (long) SimulatedGpuNode.MEMORY_MIB << 20,
+                                (long) SimulatedGpuNode.MEMORY_MIB << 19);
+        assertThat(installation.api().report(token, report)).isIn(200, 503);
     }
 
     /** The API server as a program of ours sees it. */

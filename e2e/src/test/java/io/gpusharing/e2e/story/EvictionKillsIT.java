@@ -26,10 +26,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Kills what evicts, and the timekeeper, at random points while pods are preempted, reclaimed and
- * evicted because they cannot start. Each of them has exactly one receipt of its end, and whoever
- * stayed has none.
+ * evicted because they cannot start or hold too much memory. Each of them has exactly one receipt
+ * of its end, and whoever stayed has none.
  *
- * <p>Settable: {@code -Devictions.seed}, {@code -Devictions.rounds} (of four victims each), {@code
+ * <p>Settable: {@code -Devictions.seed}, {@code -Devictions.rounds} (of five victims each), {@code
  * -Devictions.pause} (longest between two kills, in milliseconds), {@code -Devictions.result} (a
  * file for the counts, which {@code benchmarks/soak/evictions} keeps).
  */
@@ -42,6 +42,10 @@ class EvictionKillsIT {
     private static final Set<String> ENDED = Set.of("Evicted", "Deleted", "Preempted");
     private static final String CANNOT_START = "cannot-start";
     private static final String LATE = "late";
+
+    /** Of the team in budget, so it goes for no other reason. */
+    private static final String GREEDY = "greedy";
+
     private static final List<String> VICTIMS = List.of("holds-1", "holds-2", CANNOT_START, LATE);
     private static final List<String> WAITERS = List.of("first", "second", "third", "fourth");
     private static final String SPENDERS = "spenders-";
@@ -71,7 +75,7 @@ class EvictionKillsIT {
             String team = TEAM + round;
             cluster.team(spenders, "0.1");
             cluster.team(team, "10000");
-            occupyAllGpus(spenders);
+            occupyAllGpus(spenders, team);
 
             try (var steps = new Steps("kills", this::pause, this::killOne)) {
                 steps.start();
@@ -80,7 +84,10 @@ class EvictionKillsIT {
             restartEnded();
 
             soon("each of them has a receipt")
-                    .untilAsserted(() -> assertThat(ended(spenders)).containsAll(VICTIMS));
+                    .untilAsserted(() -> {
+                        assertThat(ended(spenders)).containsAll(VICTIMS);
+                        assertThat(ended(team)).contains(GREEDY);
+                    });
             cluster.api().delete("/api/v1/namespaces/%s/pods".formatted(team)).orFail();
             soon("its pods are gone").until(() -> podsOf(team).isEmpty());
         }
@@ -94,24 +101,28 @@ class EvictionKillsIT {
             assertThat(ended(SPENDERS + round))
                     .as("evictions.seed=%d", SEED)
                     .containsExactlyInAnyOrderElementsOf(VICTIMS);
-            assertThat(ended(TEAM + round)).as("evictions.seed=%d", SEED).isEmpty();
-            for (JsonNode receipt : cluster.receipts(SPENDERS + round)) {
-                causes.merge(receipt.path("cause").asText(), 1, Integer::sum);
-                evicted += receipt.path("result").asText().equals("Evicted") ? 1 : 0;
+            assertThat(ended(TEAM + round)).as("evictions.seed=%d", SEED).containsExactly(GREEDY);
+            for (String namespace : List.of(SPENDERS + round, TEAM + round)) {
+                for (JsonNode receipt : receiptsOfEnds(namespace)) {
+                    causes.merge(receipt.path("cause").asText(), 1, Integer::sum);
+                    evicted += receipt.path("result").asText().equals("Evicted") ? 1 : 0;
+                }
             }
         }
-        keep(causes);
-        assertThat(causes).containsKeys("Reclaim", "Preemption", "RefusedStart");
+        keep(causes, evicted);
+        assertThat(causes)
+                .containsOnlyKeys("Reclaim", "Preemption", "RefusedStart", "MemoryOveruse");
         assertThat(new ClusterSnapshot(cluster.cluster(), Narrator.silent()).evictions())
                 .as("the API server agreed as often as receipts say, evictions.seed=%d", SEED)
                 .isEqualTo(evicted);
     }
 
-    private void keep(Map<String, Integer> causes) throws IOException {
+    private void keep(Map<String, Integer> causes, int evicted) throws IOException {
         ObjectNode result = new ObjectMapper().createObjectNode();
         result.put("seed", SEED);
         result.put("rounds", ROUNDS);
         result.put("kills", kills.get());
+        result.put("evicted", evicted);
         causes.forEach(result::put);
         System.out.println(result);
         String file = System.getProperty("evictions.result");
@@ -121,24 +132,36 @@ class EvictionKillsIT {
     }
 
     /** By three pods that were admitted in budget, and one that came when that was used up. */
-    private static void occupyAllGpus(String spenders) {
-        List<String> inBudget = VICTIMS.stream().filter(it -> !it.equals(LATE)).toList();
-        inBudget.forEach(it -> cluster.create(spenders, it));
+    private static void occupyAllGpus(String spenders, String team) {
+        cluster.create(spenders, "holds-1");
+        cluster.create(spenders, CANNOT_START);
+        cluster.createHalf(spenders, "holds-2");
+        cluster.createHalf(team, GREEDY);
         // So it goes for no other reason.
         cluster.api()
                 .merge(
                         Api.pod(spenders, CANNOT_START),
                         "{metadata: {annotations: {gpusharing.io/do-not-reclaim: 'true'}}}")
                 .orFail();
-        inBudget.forEach(it -> cluster.isBound(spenders, it));
+        for (String inBudget : List.of("holds-1", CANNOT_START, "holds-2")) {
+            cluster.isBound(spenders, inBudget);
+        }
+        cluster.isBound(team, GREEDY);
         cluster.awaitUsedUp(spenders);
         cluster.create(spenders, LATE);
         cluster.isBound(spenders, LATE);
     }
 
     private static void takeThem(String spenders, String team) {
+        JsonNode greedy = cluster.pod(team, GREEDY);
         WAITERS.forEach(it -> cluster.create(team, it));
         cluster.refuse(spenders, CANNOT_START);
+        soon("who holds too much memory is gone")
+                .pollInterval(Duration.ofSeconds(1))
+                .until(() -> {
+                    cluster.reportTooMuchMemory(greedy);
+                    return cluster.isGone(team, GREEDY);
+                });
         WAITERS.forEach(it -> cluster.isBound(team, it));
         soon("all of them are gone").until(() -> podsOf(spenders).isEmpty());
     }
@@ -178,9 +201,14 @@ class EvictionKillsIT {
 
     /** Names of the pods of a namespace that were ended, as often as receipts say so. */
     private static List<String> ended(String namespace) {
+        return receiptsOfEnds(namespace).stream()
+                .map(it -> it.at("/victim/name").asText())
+                .toList();
+    }
+
+    private static List<JsonNode> receiptsOfEnds(String namespace) {
         return cluster.receipts(namespace).stream()
                 .filter(it -> ENDED.contains(it.path("result").asText()))
-                .map(it -> it.at("/victim/name").asText())
                 .toList();
     }
 }
