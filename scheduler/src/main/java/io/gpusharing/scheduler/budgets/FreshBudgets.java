@@ -43,6 +43,11 @@ public final class FreshBudgets {
         this.unreadable = unreadable.ofReader();
     }
 
+    /** Whether all budgets and grants have been listed. */
+    public boolean areKnown() {
+        return budgets.areKnown() && grants.areKnown();
+    }
+
     /**
      * What stands against acting on budgets. It holds for what is read of them afterwards: their
      * statuses are at least as new as the timekeeper's word.

@@ -26,6 +26,11 @@ final class GpuNodeWatch implements ObjectInformer.Handler<GpuNode> {
     }
 
     @Override
+    public void onListed() {
+        refused.onListed();
+    }
+
+    @Override
     public void onUpdate(GpuNode node) {
         try {
             gpus.describe(SharedNode.of(node.getMetadata().getName(), node.getStatus()));

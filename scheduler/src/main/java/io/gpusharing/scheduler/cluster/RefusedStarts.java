@@ -18,6 +18,17 @@ public final class RefusedStarts {
 
     private final Map<String, List<RefusedStart>> byNode = new ConcurrentHashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private volatile boolean known;
+
+    /** Says that all nodes have been described. */
+    public void onListed() {
+        known = true;
+    }
+
+    /** Whether all nodes have ever been described. */
+    public boolean areKnown() {
+        return known;
+    }
 
     /**
      * Takes what a node says.

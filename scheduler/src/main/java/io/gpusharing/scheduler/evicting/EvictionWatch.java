@@ -49,7 +49,7 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     }
 
     /**
-     * Calls a listener whenever there is a plan to do something for.
+     * Calls a listener when all are listed, and whenever there is a plan to do something for.
      *
      * @param listener must be quick
      */
@@ -60,6 +60,7 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     @Override
     public void onListed() {
         listed = true;
+        listeners.forEach(Runnable::run);
     }
 
     /**

@@ -70,6 +70,10 @@ final class Evictions {
      * @throws KubernetesClientException if the API server did not answer
      */
     boolean carryOut(Plan plan, BooleanSupplier leads, Instant now) {
+        if (plan.cause() == Cause.Reclaim && !plan.isLate(now) && !overruns.areKnown()) {
+            // We have just begun, which says nothing against what another one has planned.
+            return false;
+        }
         Survey survey = surveyor.survey(plan, now);
         boolean begun = survey.hasEnded();
         if (begun) {

@@ -123,7 +123,8 @@ final class Evictor implements SmartLifecycle {
      * @throws KubernetesClientException if the API server would most likely answer nobody
      */
     void round() {
-        if (!leadership.leads()) {
+        // Of two plans that name one pod, both have to be known.
+        if (!leadership.leads() || !watch.isListed()) {
             return;
         }
         Instant now = clock.instant();

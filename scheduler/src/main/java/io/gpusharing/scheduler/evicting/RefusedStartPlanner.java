@@ -195,10 +195,12 @@ final class RefusedStartPlanner {
 
     /**
      * Whether a pod was let start after all: nobody will end it for that. That its device plugin
-     * says nothing of it does not suffice, and neither does what the pod says alone.
+     * says nothing of it does not suffice, and neither does what the pod says alone. Before the
+     * nodes have been listed nobody knows what they say.
      */
     boolean isOver(Plan plan, Survey survey) {
         return plan.cause() == Cause.RefusedStart
+                && refused.areKnown()
                 && survey.there().entrySet().stream()
                         .allMatch(it ->
                                 refused.waiting(it.getKey().node(), it.getKey().uid()).isEmpty()

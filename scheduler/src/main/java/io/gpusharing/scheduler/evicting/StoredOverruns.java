@@ -27,6 +27,11 @@ final class StoredOverruns implements Overruns {
     }
 
     @Override
+    public boolean areKnown() {
+        return fresh.areKnown();
+    }
+
+    @Override
     public Optional<String> whyNot(Plan plan) {
         if (fresh.isPaused()) {
             return Optional.of("reclaim is paused");

@@ -37,7 +37,18 @@ abstract class EvictingTest {
     final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
     /** Whether budgets still say what plans were made by. */
-    Overruns overruns = _ -> Optional.empty();
+    Overruns overruns =
+            new Overruns() {
+                @Override
+                public boolean areKnown() {
+                    return true;
+                }
+
+                @Override
+                public Optional<String> whyNot(Plan plan) {
+                    return Optional.empty();
+                }
+            };
 
     Evictor evictor = replica(Leadership.alone(), registry);
 
@@ -48,6 +59,11 @@ abstract class EvictingTest {
 
     /** One more replica, or the same one after its restart. */
     final Evictor replica(Leadership leadership, SimpleMeterRegistry metrics) {
+        return replica(leadership, metrics, refused);
+    }
+
+    /** The same, by what it has read of nodes itself. */
+    final Evictor replica(Leadership leadership, SimpleMeterRegistry metrics, RefusedStarts read) {
         return EvictingConfiguration.evictor(
                 cluster.client(),
                 new EvictingProperties(
@@ -56,14 +72,14 @@ abstract class EvictingTest {
                         "scheduler-0",
                         Duration.ofSeconds(60),
                         DEADLINE),
-                refused,
+                read,
                 new EvictionWatch(
                         new ObjectInformer<>(
                                 "gpuevictions",
                                 cluster.client().resources(GpuEviction.class),
                                 unreadable)),
                 unreadable,
-                plan -> overruns.whyNot(plan),
+                overruns,
                 leadership,
                 new Rounds(
                         "evicting",
@@ -77,6 +93,7 @@ abstract class EvictingTest {
     /** The watch shows a replica all that there is, which then works. */
     final void round(Evictor replica) {
         cluster.evictions().forEach(it -> unreadable.handOver(it, replica.watch()::onUpdate));
+        replica.watch().onListed();
         replica.round();
     }
 

@@ -39,6 +39,21 @@ class EvictorTest extends EvictingTest {
     }
 
     @Test
+    void itDoesNothingBeforeAllPlansAreListed() {
+        waiter();
+        cluster.pod("team-a", "a");
+        reclaim("reclaim-000001", victim("a"));
+        evictor.watch().onUpdate(cluster.stored("reclaim-000001"));
+
+        evictor.round();
+        assertThat(cluster.requests).isEmpty();
+
+        evictor.watch().onListed();
+        evictor.round();
+        assertThat(isDone("reclaim-000001")).isTrue();
+    }
+
+    @Test
     void itFinishesThePlanAtHandWhenItIsToStop() {
         waiter();
         cluster.pod("team-a", "a");

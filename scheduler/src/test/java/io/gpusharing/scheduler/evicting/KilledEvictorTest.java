@@ -258,6 +258,7 @@ class KilledEvictorTest extends EvictingTest {
                     return null;
                 });
         cluster.evictions().forEach(stopped.watch()::onUpdate);
+        stopped.watch().onListed();
         var failure = new AtomicReference<Throwable>();
         Thread first =
                 Thread.ofVirtual()

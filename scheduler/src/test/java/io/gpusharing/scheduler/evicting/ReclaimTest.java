@@ -379,6 +379,7 @@ class ReclaimTest extends EvictingTest {
     void whatIsTakenBackWhileItIsAskedIsNotDone() {
         reclaim("reclaim-000001", victim("a"));
         cluster.evictions().forEach(evictor.watch()::onUpdate);
+        evictor.watch().onListed();
         cluster.withdraw("reclaim-000001");
 
         evictor.round();

@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.Terms;
+import io.gpusharing.scheduler.cluster.RefusedStarts;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import io.gpusharing.wire.GpuNodeStatus;
@@ -37,6 +38,7 @@ class RefusedStartPlannerTest extends EvictingTest {
 
     @BeforeEach
     void aPodThatWaitsOnItsNode() {
+        refused.onListed();
         pod = exists(UID, "2026-03-02T09:59:59Z");
     }
 
@@ -72,10 +74,14 @@ class RefusedStartPlannerTest extends EvictingTest {
     }
 
     private void says(GpuNodeStatus.Refused... starts) {
+        refused.describe(node(starts));
+    }
+
+    private static GpuNode node(GpuNodeStatus.Refused... starts) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName(NODE).build());
         node.setStatus(new GpuNodeStatus(null, null, List.of(starts)));
-        refused.describe(node);
+        return node;
     }
 
     private void refusedAtTen() {
@@ -250,6 +256,35 @@ class RefusedStartPlannerTest extends EvictingTest {
         assertBecame(PLAN, "NotDone", "Spared");
         assertBecame(PLAN + "-" + again.getEpochSecond(), "Done", "Evicted");
         assertThat(cluster.evictions()).hasSize(2);
+    }
+
+    @Test
+    void whoHasJustBegunDoesNotTakeWhatItHasNotReadForALetStart() {
+        pod.withObject("status").put("phase", "Running");
+        GpuNode node =
+                node(
+                        new GpuNodeStatus.Refused(
+                                UID,
+                                "team-a",
+                                "train",
+                                TEN.toString(),
+                                null,
+                                true,
+                                true,
+                                "No GPU"));
+        refused.describe(node);
+        round();
+        var begun = new RefusedStarts();
+        evictor = replica(Leadership.alone(), registry, begun);
+        round();
+        assertThat(cluster.stored(PLAN).getStatus()).isNull();
+
+        begun.describe(node);
+        begun.onListed();
+        roundAfter(Duration.ofSeconds(5));
+
+        assertBecame(PLAN, "Done", "Evicted");
+        assertThat(cluster.evictions()).hasSize(1);
     }
 
     @Test

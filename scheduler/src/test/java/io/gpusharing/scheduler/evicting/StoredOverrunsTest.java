@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownGrants;
@@ -37,17 +38,8 @@ class StoredOverrunsTest extends EvictingTest {
 
     @BeforeEach
     void aTeamThatIsOverAndOneThatWaits() {
-        overruns =
-                new StoredOverruns(
-                        budgets,
-                        new FreshBudgets(
-                                cluster.client(),
-                                "gpusharing-system",
-                                budgets,
-                                grants,
-                                Optional::empty,
-                                unreadable),
-                        clock);
+        overruns = overruns(budgets);
+        evictor = replica(Leadership.alone(), registry);
         cluster.on(
                 it -> it.path().contains("/gpubudgets/") || it.path().contains("/leases/"),
                 request ->
@@ -65,7 +57,21 @@ class StoredOverrunsTest extends EvictingTest {
         publish(budget("team-a", -60, TEN));
         publish(budget("team-b", 36_000, TEN));
         budgets.onListed();
+        grants.onListed();
         says(word(TEN));
+    }
+
+    private Overruns overruns(Budgets known) {
+        return new StoredOverruns(
+                known,
+                new FreshBudgets(
+                        cluster.client(),
+                        "gpusharing-system",
+                        known,
+                        grants,
+                        Optional::empty,
+                        unreadable),
+                clock);
     }
 
     /** The timekeeper publishes a budget, and the watch shows it. */
@@ -102,6 +108,36 @@ class StoredOverrunsTest extends EvictingTest {
         assertThat(status(PLAN).reason()).isEqualTo(why);
         assertThat(cluster.to(StoredOverrunsTest::isEviction)).isEmpty();
         assertThat(cluster.ended).isEmpty();
+    }
+
+    @Test
+    void beforeBudgetsAndGrantsAreListedAPlanIsNeitherCarriedOutNorGivenUp() {
+        overruns = overruns(new Budgets(clock));
+        evictor = replica(Leadership.alone(), registry);
+        reclaim(PLAN, victim("a"), victim("b"));
+
+        round();
+
+        assertThat(cluster.stored(PLAN).getStatus()).isNull();
+        assertThat(cluster.to(StoredOverrunsTest::isEviction)).isEmpty();
+
+        overruns = overruns(budgets);
+        evictor = replica(Leadership.alone(), registry);
+        round();
+
+        assertBecame(PLAN, "Done", "Evicted", "Evicted");
+    }
+
+    @Test
+    void whatIsTooLateBeforeTheyAreListedIsGivenUp() {
+        overruns = overruns(new Budgets(clock));
+        evictor = replica(Leadership.alone(), registry);
+        reclaim(PLAN, victim("a"));
+
+        roundAfter(Duration.between(TEN, SETTLES));
+
+        assertBecame(PLAN, "NotDone", "Spared");
+        assertThat(status(PLAN).reason()).isEqualTo("it was too late");
     }
 
     @Test
