@@ -127,7 +127,7 @@ class EvictionKillsIT {
         System.out.println(result);
         String file = System.getProperty("evictions.result");
         if (file != null) {
-            Files.writeString(Path.of(file), result.toPrettyString());
+            Files.writeString(Path.of(file), result.toPrettyString() + "\n");
         }
     }
 
