@@ -175,7 +175,9 @@ final class Reclaimer extends LeaderTask {
                     "there are more than %d GpuEvictions".formatted(GpuEviction.MOST));
         }
         try {
-            keep(plan, settlesAt);
+            if (!keep(plan, settlesAt)) {
+                return new Overtaken();
+            }
         } catch (KubernetesClientException e) {
             return hindered(plan, Reason.NOT_KEPT, String.valueOf(e.getMessage()));
         }
@@ -192,10 +194,10 @@ final class Reclaimer extends LeaderTask {
     }
 
     /** Our scheduler would give the room to whoever comes first. */
-    private void keep(Evict plan, Instant until) {
-        if (properties.reserve() && !plan.gpus().isEmpty()) {
-            reservations.keep(EvictionOrder.room(plan, until));
-        }
+    private boolean keep(Evict plan, Instant until) {
+        return !properties.reserve()
+                || plan.gpus().isEmpty()
+                || reservations.keep(EvictionOrder.room(plan, until), this::leads);
     }
 
     private static Hindered hindered(Evict plan, Reason reason, String detail) {

@@ -1,5 +1,7 @@
 package io.gpusharing.scheduler.reservation;
 
+import static java.net.HttpURLConnection.HTTP_CONFLICT;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
@@ -8,6 +10,8 @@ import io.gpusharing.kubernetes.GpuReservation.Maker;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** The room that is kept for pods that wait, as the API server has it. */
@@ -23,12 +27,41 @@ public class Reservations {
     }
 
     /**
-     * Keeps room, in place of what was kept for the same pod before.
+     * Keeps room, in place of what is kept for the same pod now. A leader may stand still before
+     * this, or in the middle of it, while another one takes over: what that one keeps then is not
+     * overwritten.
      *
+     * @param leads whether the caller still leads; asked once it is known what is kept now, so that
+     *     this was written before another one led
+     * @return false if the caller leads no more, or somebody has written for that pod meanwhile
      * @throws KubernetesClientException if the API server does not take it, or cannot be asked
      */
-    public void keep(GpuReservation reservation) {
-        reservation.write(client, Names.SCHEDULER);
+    public boolean keep(GpuReservation reservation, BooleanSupplier leads) {
+        GpuReservation kept = find(reservation.getMetadata().getName());
+        return leads.getAsBoolean() && replace(kept, reservation);
+    }
+
+    private @Nullable GpuReservation find(String pod) {
+        return client.resources(GpuReservation.class).withName(pod).get();
+    }
+
+    /** Returns false if that is not what is kept any more. */
+    private boolean replace(@Nullable GpuReservation kept, GpuReservation reservation) {
+        try {
+            if (kept == null) {
+                client.resource(reservation).create();
+            } else {
+                String version = kept.getMetadata().getResourceVersion();
+                reservation.getMetadata().setResourceVersion(version);
+                reservation.write(client, Names.SCHEDULER);
+            }
+            return true;
+        } catch (KubernetesClientException e) {
+            if (e.getCode() == HTTP_CONFLICT) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     /**
@@ -40,7 +73,7 @@ public class Reservations {
      * @throws KubernetesClientException if the API server does not take it, or cannot be asked
      */
     public void release(String waiter, Instant until, Instant now) {
-        GpuReservation kept = client.resources(GpuReservation.class).withName(waiter).get();
+        GpuReservation kept = find(waiter);
         if (kept != null) {
             unreadable.handOver(kept, it -> end(it, until, now));
         }
@@ -62,7 +95,6 @@ public class Reservations {
                         kept.victims(),
                         now);
         // If somebody writes another one meanwhile, that one stays.
-        ended.getMetadata().setResourceVersion(kept.getMetadata().getResourceVersion());
-        keep(ended);
+        var _ = replace(kept, ended);
     }
 }

@@ -4,6 +4,7 @@ import static io.gpusharing.scheduler.reclaiming.TwoTeams.TEN;
 import static io.gpusharing.scheduler.reclaiming.TwoTeams.answered;
 import static io.gpusharing.scheduler.reclaiming.TwoTeams.stored;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpusharing.kubernetes.GpuEviction;
@@ -22,6 +23,7 @@ import io.gpusharing.scheduler.reclaiming.TwoTeams.Replica;
 import io.gpusharing.scheduler.reservation.Reservations;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -125,11 +127,110 @@ class ReclaimOrdersTest {
     private Reservations stoppedAfterKeeping(Runnable meanwhile) {
         return new Reservations(teams.api.client(), new UnreadableObjects(teams.unread::add)) {
             @Override
-            public void keep(GpuReservation reservation) {
-                super.keep(reservation);
+            public boolean keep(GpuReservation reservation, BooleanSupplier leads) {
+                boolean kept = super.keep(reservation, leads);
                 meanwhile.run();
+                return kept;
             }
         };
+    }
+
+    /** The reservations of a leader that is stopped when it knows what is kept. */
+    private Reservations stoppedBeforeKeeping(Runnable meanwhile) {
+        return new Reservations(teams.api.client(), new UnreadableObjects(teams.unread::add)) {
+            @Override
+            public boolean keep(GpuReservation reservation, BooleanSupplier leads) {
+                return super.keep(
+                        reservation,
+                        () -> {
+                            boolean led = leads.getAsBoolean();
+                            meanwhile.run();
+                            return led;
+                        });
+            }
+        };
+    }
+
+    private void assertTheNextLeadersRoomIsKept() {
+        assertThat(names()).containsExactly("reclaim-000001");
+        assertThat(teams.attempts()).as("of the next leader alone").isEqualTo(1);
+        assertThat(teams.reservations())
+                .last()
+                .asString()
+                .contains("\"until\":\"%s\"".formatted(TEN.plusSeconds(95)));
+    }
+
+    @Test
+    void aLeaderThatWasStoppedBeforeItsReservationDoesNotOverwriteTheNextLeaders() {
+        teams.theOnlyGpuIs("Healthy");
+        Replica next = teams.replica();
+        Replica stopped =
+                teams.replica(Leadership.alone(), stoppedBeforeKeeping(() -> next.work(5)));
+
+        stopped.work(0);
+
+        assertThat(teams.reservations()).hasSize(1);
+        assertTheNextLeadersRoomIsKept();
+    }
+
+    @Test
+    void norDoesOneThatFoundRoomOfBefore() {
+        teams.theOnlyGpuIs("Healthy");
+        killedAfterKeeping();
+        Replica next = teams.replica();
+        Replica stopped =
+                teams.replica(Leadership.alone(), stoppedBeforeKeeping(() -> next.work(5)));
+
+        stopped.work(0);
+
+        assertThat(teams.reservations()).hasSize(2);
+        assertTheNextLeadersRoomIsKept();
+    }
+
+    private void killedAfterKeeping() {
+        Replica killed =
+                teams.replica(
+                        Leadership.alone(),
+                        stoppedAfterKeeping(() -> {
+                            throw new IllegalStateException("killed");
+                        }));
+        assertThatThrownBy(() -> killed.work(0)).hasMessage("killed");
+        assertThat(teams.attempts()).isZero();
+    }
+
+    @Test
+    void whoLeadsNoMoreKeepsNoRoom() {
+        teams.theOnlyGpuIs("Healthy");
+        var terms = new Terms();
+        terms.begin();
+        Replica next = teams.replica();
+        var reservations =
+                new Reservations(teams.api.client(), new UnreadableObjects(teams.unread::add)) {
+                    @Override
+                    public boolean keep(GpuReservation reservation, BooleanSupplier leads) {
+                        terms.end();
+                        next.work(5);
+                        return super.keep(reservation, leads);
+                    }
+                };
+        Replica stopped = teams.replica(terms.leadership(), reservations);
+
+        stopped.work(0);
+
+        assertThat(teams.reservations()).hasSize(1);
+        assertTheNextLeadersRoomIsKept();
+    }
+
+    /** After a kill between the two the next round completes what was begun. */
+    @Test
+    void roomWithoutAPlanIsReplacedByTheNextPlans() {
+        teams.theOnlyGpuIs("Healthy");
+        killedAfterKeeping();
+
+        teams.replica().work(5);
+
+        assertThat(teams.reservations()).hasSize(2);
+        assertTheNextLeadersRoomIsKept();
     }
 
     @Test

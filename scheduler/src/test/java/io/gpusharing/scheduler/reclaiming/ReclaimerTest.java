@@ -195,7 +195,11 @@ class ReclaimerTest {
 
         round();
 
-        Request kept = teams.api.to(teams.reservation()).getFirst();
+        Request kept =
+                teams.api.to("/gpureservations").stream()
+                        .filter(it -> it.method().equals("POST"))
+                        .findFirst()
+                        .orElseThrow();
         assertThat(kept.body())
                 .contains("\"madeBy\":\"Reclaim\"")
                 .contains("\"uuid\":\"GPU-0\"", "\"core\":100", "\"whole\":true")

@@ -238,10 +238,11 @@ final class TwoTeams implements AutoCloseable {
         return "/gpureservations/" + waiter;
     }
 
-    /** Whatever was written there, each in turn. */
+    /** Whatever was written there and taken, each in turn. */
     List<String> reservations() {
-        return api.to(reservation()).stream()
-                .filter(it -> it.method().equals("PATCH"))
+        return api.taken.stream()
+                .filter(it -> it.path().contains("/gpureservations"))
+                .filter(it -> List.of("POST", "PATCH").contains(it.method()))
                 .map(Request::body)
                 .toList();
     }

@@ -5,6 +5,7 @@ import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -20,6 +21,10 @@ public final class RecordingApiServer implements AutoCloseable {
 
     private static final Pattern NAME =
             Pattern.compile("\"metadata\":\\{[^}]*\"name\":\"([^\"]+)\"");
+
+    private static final Pattern VERSION = Pattern.compile("\"resourceVersion\":\"([^\"]+)\"");
+
+    private static final String RESERVATIONS = "/gpureservations";
 
     public final List<Request> requests = new CopyOnWriteArrayList<>();
 
@@ -75,12 +80,49 @@ public final class RecordingApiServer implements AutoCloseable {
                         .filter(it -> request.path().endsWith(it.getKey()))
                         .map(Map.Entry::getValue)
                         .findFirst()
-                        .orElseGet(() -> request.method().equals("POST") ? create(request) : 200);
+                        .orElseGet(() -> code(request));
         if (code >= 300) {
             return Answer.status(code, "no");
         }
         taken.add(request);
         return new Answer(code, request.method().equals("GET") ? text(request) : request.body());
+    }
+
+    private int code(Request request) {
+        if (request.method().equals("GET")) {
+            return request.path().contains(RESERVATIONS + "/") && find(request).isEmpty()
+                    ? 404
+                    : 200;
+        }
+        if (request.path().contains(RESERVATIONS)) {
+            return write(request);
+        }
+        return request.method().equals("POST") ? create(request) : 200;
+    }
+
+    /** Reservations have versions: one is written where there is none, or in place of that seen. */
+    private synchronized int write(Request request) {
+        String path = RESERVATIONS + "/" + group(NAME, request.body());
+        String kept = stored.get(path);
+        String seen = group(VERSION, request.body());
+        boolean isNew = request.method().equals("POST");
+        if (kept != null && (isNew || !List.of("", group(VERSION, kept)).contains(seen))) {
+            return 409;
+        }
+        stored.put(
+                path,
+                request.body()
+                        .replaceFirst(VERSION.pattern() + ",?", "")
+                        .replaceFirst(
+                                "\"metadata\":\\{",
+                                "\"metadata\":{\"resourceVersion\":\"%d\","
+                                        .formatted(requests.size())));
+        return isNew ? 201 : 200;
+    }
+
+    private static String group(Pattern pattern, String text) {
+        Matcher matcher = pattern.matcher(text);
+        return matcher.find() ? matcher.group(1) : "";
     }
 
     private int create(Request request) {
@@ -90,12 +132,15 @@ public final class RecordingApiServer implements AutoCloseable {
     }
 
     private String text(Request request) {
+        return find(request).orElse(Answer.list("").body());
+    }
+
+    private Optional<String> find(Request request) {
         return Stream.of(stored, answers)
                 .flatMap(all -> all.entrySet().stream())
                 .filter(it -> request.path().endsWith(it.getKey()))
                 .map(Map.Entry::getValue)
-                .findFirst()
-                .orElse(Answer.list("").body());
+                .findFirst();
     }
 
     @Override
