@@ -61,10 +61,9 @@ class BudgetsConfiguration {
     FreshBudgets freshBudgets(
             KubernetesClient client,
             @Value("${gpusharing.namespace}") String namespace,
-            Budgets budgets,
             KnownGrants grants,
             BudgetWatch watch,
             UnreadableObjects unreadable) {
-        return new FreshBudgets(client, namespace, budgets, grants, watch::whyOld, unreadable);
+        return new FreshBudgets(client, namespace, grants, watch::whyOld, unreadable);
     }
 }

@@ -19,7 +19,6 @@ public final class FreshBudgets {
 
     private final KubernetesClient client;
     private final String namespace;
-    private final Budgets budgets;
     private final KnownGrants grants;
     private final Supplier<Optional<String>> whyOld;
     private final UnreadableObjects unreadable;
@@ -31,21 +30,19 @@ public final class FreshBudgets {
     public FreshBudgets(
             KubernetesClient client,
             String namespace,
-            Budgets budgets,
             KnownGrants grants,
             Supplier<Optional<String>> whyOld,
             UnreadableObjects unreadable) {
         this.client = PromptClient.of(client);
         this.namespace = namespace;
-        this.budgets = budgets;
         this.grants = grants;
         this.whyOld = whyOld;
         this.unreadable = unreadable.ofReader();
     }
 
-    /** Whether all budgets and grants have been listed. */
-    public boolean areKnown() {
-        return budgets.areKnown() && grants.areKnown();
+    /** Whether all grants have been listed. */
+    public boolean knowsGrants() {
+        return grants.areKnown();
     }
 
     /**
@@ -71,19 +68,6 @@ public final class FreshBudgets {
                             .formatted(LedgerLease.NAME, e.getCode()),
                     now);
         }
-    }
-
-    /**
-     * Why nobody may be evicted by what one budget says now, nor for anybody by that; empty if
-     * somebody may. For several budgets ask {@link #doubts} once.
-     *
-     * @throws KubernetesClientException if the API server is away
-     */
-    public Optional<String> doubt(String budget, Instant now) {
-        Doubts doubts = doubts(now);
-        return budgets.named(budget)
-                .map(doubts::of)
-                .orElseGet(() -> Optional.of("there is no budget " + budget));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.evicting;
 
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
@@ -13,8 +14,8 @@ import java.util.Optional;
  */
 final class Claims {
 
-    private static final Comparator<Plan> FIRST =
-            Comparator.comparing(Plan::created).thenComparing(Plan::uid);
+    private static final Comparator<EvictionPlan> FIRST =
+            Comparator.comparing(EvictionPlan::created).thenComparing(EvictionPlan::uid);
 
     private final EvictionWatch watch;
     private final PlanStore store;
@@ -29,17 +30,25 @@ final class Claims {
      * will say so. What is open is read anew, for the watch may not show what was written a moment
      * ago.
      */
-    boolean isOthers(Plan plan, Victim victim) {
+    boolean isOthers(EvictionPlan plan, Victim victim) {
         return watch.all().stream()
                 .filter(it -> !it.uid().equals(plan.uid()))
                 .filter(it -> it.victims().stream().anyMatch(one -> one.uid().equals(victim.uid())))
                 .flatMap(it -> (it.object().isOpen() ? store.read(it) : Optional.of(it)).stream())
-                .anyMatch(it ->
-                        it.hasEnded(victim) || (isFollowed(it) && FIRST.compare(it, plan) < 0));
+                .anyMatch(it -> hasEnded(it, plan, victim));
+    }
+
+    private static boolean hasEnded(EvictionPlan other, EvictionPlan plan, Victim victim) {
+        boolean older = FIRST.compare(other, plan) < 0;
+        if (plan.hasEnded(victim)) {
+            // Both may have written so before they deleted it, and been stopped then.
+            return other.hasEnded(victim) && (older || other.phase() != Phase.Planned);
+        }
+        return other.hasEnded(victim) || (older && isFollowed(other));
     }
 
     /** Whether it says of each victim that has ended by now that it did. */
-    private static boolean isFollowed(Plan plan) {
+    private static boolean isFollowed(EvictionPlan plan) {
         return plan.cause() == Cause.Preemption && plan.phase() == Phase.Asked;
     }
 }

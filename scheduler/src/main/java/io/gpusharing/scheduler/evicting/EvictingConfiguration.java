@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.evicting;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.ApiServerClock;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.LeaderElector;
 import io.gpusharing.kubernetes.Leadership;
@@ -21,6 +22,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -94,6 +98,7 @@ class EvictingConfiguration {
             Parts parts,
             MeterRegistry registry,
             @Qualifier("evicting") ApiServerClock clock) {
+        var overruns = new Overruns(budgets, fresh, clock);
         Evictor evictor =
                 evictor(
                         client,
@@ -101,7 +106,8 @@ class EvictingConfiguration {
                         refused,
                         watch,
                         unreadable,
-                        new StoredOverruns(budgets, fresh, clock),
+                        overruns::areKnown,
+                        overruns::whyNot,
                         leadership,
                         parts.part("evicting"),
                         registry,
@@ -110,38 +116,43 @@ class EvictingConfiguration {
         return evictor;
     }
 
-    /** One of these collaborators. */
+    /**
+     * One of these collaborators.
+     *
+     * @param budgetsAreKnown as {@link Overruns#areKnown}
+     * @param whyNotByBudgets as {@link Overruns#whyNot}
+     */
     static Evictor evictor(
             KubernetesClient client,
             EvictingProperties properties,
             RefusedStarts refused,
             EvictionWatch watch,
             UnreadableObjects unreadable,
-            Overruns overruns,
+            BooleanSupplier budgetsAreKnown,
+            Function<EvictionPlan, Optional<String>> whyNotByBudgets,
             Leadership leadership,
             Rounds rounds,
             MeterRegistry registry,
             Clock clock) {
-        var store = new PlanStore(client, unreadable.ofReader());
+        var store = new PlanStore(client, unreadable.ofReader(), new EvictionMetrics(registry));
         var pods = new PodLookup(client);
-        var surveyor = new Surveyor(pods, new Claims(watch, store), properties.maxGrace());
-        var metrics = new EvictionMetrics(registry);
-        var recorder = new Recorder(store, metrics);
-        var waiters = new Waiters(pods, store, metrics);
+        var claims = new Claims(watch, store);
+        var waiters = new Waiters(pods, store);
         var refusedStarts =
                 new RefusedStartPlanner(pods, store, refused, properties.startDeadline());
         return new Evictor(
                 store,
                 new Evictions(
-                        surveyor,
+                        new Surveyor(pods, claims, properties.maxGrace()),
                         new EvictionApi(client),
-                        recorder,
+                        store,
                         new EvictionEvents(client, refused),
                         refusedStarts,
                         waiters,
-                        overruns,
+                        budgetsAreKnown,
+                        whyNotByBudgets,
                         properties.maxGrace()),
-                new PreemptionFollower(surveyor, recorder),
+                new PreemptionFollower(pods, claims, store),
                 waiters,
                 refusedStarts,
                 watch,

@@ -1,7 +1,6 @@
 package io.gpusharing.scheduler.evicting;
 
-import static io.gpusharing.scheduler.evicting.Survey.name;
-import static io.gpusharing.scheduler.evicting.Survey.result;
+import static io.gpusharing.kubernetes.EvictionPlan.result;
 import static java.util.Objects.requireNonNull;
 
 import io.fabric8.kubernetes.api.model.ObjectReference;
@@ -11,6 +10,7 @@ import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
@@ -41,7 +41,7 @@ final class EvictionEvents {
     }
 
     /** Says on a victim that it ends, and why. */
-    void ended(Plan plan, Victim victim, Answer answer, Instant now) {
+    void ended(EvictionPlan plan, Victim victim, Answer answer, Instant now) {
         switch (plan.cause()) {
             case Reclaim -> reclaimed(plan, victim, answer, now);
             case RefusedStart -> notStarted(victim, now);
@@ -60,7 +60,7 @@ final class EvictionEvents {
         }
     }
 
-    private void reclaimed(Plan plan, Victim victim, Answer answer, Instant now) {
+    private void reclaimed(EvictionPlan plan, Victim victim, Answer answer, Instant now) {
         Waiter waiter = plan.waiter().orElse(null);
         if (waiter == null) {
             return;
@@ -104,7 +104,7 @@ final class EvictionEvents {
     }
 
     /** Says on the waiter that room was made for it. */
-    void roomMade(Plan plan, long gone, Instant now) {
+    void roomMade(EvictionPlan plan, long gone, Instant now) {
         plan.waiter()
                 .ifPresent(waiter ->
                         tell(
@@ -142,6 +142,11 @@ final class EvictionEvents {
         return Events.pod(victim.namespace(), victim.name(), victim.uid());
     }
 
+    /** As people name a pod: {@code team-a/train}. */
+    static String name(Victim victim) {
+        return victim.namespace() + "/" + victim.name();
+    }
+
     private static String brief(String uid) {
         return uid.substring(0, Math.min(uid.length(), ENOUGH_OF_A_UID));
     }
@@ -151,7 +156,7 @@ final class EvictionEvents {
     }
 
     /** Logs what the API server answered. */
-    static void log(Plan plan, Victim victim, Answer answer) {
+    static void log(EvictionPlan plan, Victim victim, Answer answer) {
         log.atInfo()
                 .addKeyValue("eviction", plan.name())
                 .addKeyValue("cause", plan.cause())

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.evicting;
 
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.ObjectInformer;
 import java.util.List;
@@ -15,8 +16,8 @@ import org.springframework.context.SmartLifecycle;
 public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handler<GpuEviction> {
 
     private final ObjectInformer<GpuEviction> informer;
-    private final Map<String, Plan> present = new ConcurrentHashMap<>();
-    private final Map<String, Plan> open = new ConcurrentHashMap<>();
+    private final Map<String, EvictionPlan> present = new ConcurrentHashMap<>();
+    private final Map<String, EvictionPlan> open = new ConcurrentHashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean listed;
     private volatile boolean running;
@@ -32,7 +33,7 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     }
 
     /** All there are now, in no order. */
-    public List<Plan> all() {
+    public List<EvictionPlan> all() {
         return List.copyOf(present.values());
     }
 
@@ -44,7 +45,7 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     }
 
     /** The plans for which there is something to do. */
-    List<Plan> open() {
+    List<EvictionPlan> open() {
         return List.copyOf(open.values());
     }
 
@@ -72,7 +73,7 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     @Override
     public void onUpdate(GpuEviction object) {
         open.remove(object.getMetadata().getName());
-        Plan plan = Plan.of(object);
+        EvictionPlan plan = EvictionPlan.of(object);
         present.put(plan.name(), plan);
         if (object.isOpen()) {
             open.put(plan.name(), plan);

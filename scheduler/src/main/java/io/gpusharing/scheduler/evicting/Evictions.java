@@ -1,20 +1,23 @@
 package io.gpusharing.scheduler.evicting;
 
-import static io.gpusharing.scheduler.evicting.Survey.result;
+import static io.gpusharing.kubernetes.EvictionPlan.result;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.OutageLog;
+import io.gpusharing.scheduler.evicting.Surveyor.Survey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +35,7 @@ final class Evictions {
 
     private final Surveyor surveyor;
     private final EvictionApi api;
-    private final Recorder recorder;
+    private final PlanStore store;
     private final EvictionEvents events;
     private final RefusedStartPlanner refusedStarts;
     private final Waiters waiters;
@@ -40,25 +43,28 @@ final class Evictions {
     /** Whose pod that is may be nothing for those who read of this one. */
     private static final String ANOTHER = "another victim may not go";
 
-    private final Overruns overruns;
+    private final BooleanSupplier budgetsAreKnown;
+    private final Function<EvictionPlan, Optional<String>> whyNotByBudgets;
     private final Duration maxGrace;
 
     Evictions(
             Surveyor surveyor,
             EvictionApi api,
-            Recorder recorder,
+            PlanStore store,
             EvictionEvents events,
             RefusedStartPlanner refusedStarts,
             Waiters waiters,
-            Overruns overruns,
+            BooleanSupplier budgetsAreKnown,
+            Function<EvictionPlan, Optional<String>> whyNotByBudgets,
             Duration maxGrace) {
         this.surveyor = surveyor;
         this.api = api;
-        this.recorder = recorder;
+        this.store = store;
         this.events = events;
         this.refusedStarts = refusedStarts;
         this.waiters = waiters;
-        this.overruns = overruns;
+        this.budgetsAreKnown = budgetsAreKnown;
+        this.whyNotByBudgets = whyNotByBudgets;
         this.maxGrace = maxGrace;
     }
 
@@ -69,8 +75,8 @@ final class Evictions {
      * @return whether nothing is left to do for now; else it is to be looked at again soon
      * @throws KubernetesClientException if the API server did not answer
      */
-    boolean carryOut(Plan plan, BooleanSupplier leads, Instant now) {
-        if (plan.cause() == Cause.Reclaim && !plan.isLate(now) && !overruns.areKnown()) {
+    boolean carryOut(EvictionPlan plan, BooleanSupplier leads, Instant now) {
+        if (plan.cause() == Cause.Reclaim && !plan.isLate(now) && !budgetsAreKnown.getAsBoolean()) {
             // We have just begun, which says nothing against what another one has planned.
             return false;
         }
@@ -79,7 +85,7 @@ final class Evictions {
         if (begun) {
             tellOfTheLost(plan, survey, now);
         }
-        if (plan.object().isAskedAgain() && Surveyor.isExempt(survey)) {
+        if (plan.object().isAskedAgain() && survey.hasExempt()) {
             // Until that ends, or the plan is taken back.
             return true;
         }
@@ -93,13 +99,13 @@ final class Evictions {
         if (!begun) {
             Map<String, Answer> against = trial(plan, survey);
             if (!against.isEmpty()) {
-                return recorder.over(plan, against, "", now);
+                return store.over(plan, against, "", now);
             }
         }
         if (!leads.getAsBoolean()) {
             return true;
         }
-        Optional<Plan> planned = recorder.planned(plan, survey.answers(), now);
+        Optional<EvictionPlan> planned = store.planned(plan, survey.answers(), now);
         return planned.isPresent() && end(planned.get(), survey, leads, now);
     }
 
@@ -107,7 +113,7 @@ final class Evictions {
      * Why nobody is asked to go, or nobody else; empty if pods are. Once a pod has ended, another
      * one that may not go saves nobody.
      */
-    private String whyNobody(Plan plan, Survey survey, Instant now) {
+    private String whyNobody(EvictionPlan plan, Survey survey, Instant now) {
         if (survey.there().isEmpty()) {
             return survey.whyNot().orElse("nobody was there any more");
         }
@@ -129,13 +135,16 @@ final class Evictions {
     }
 
     /** Nor may one budget's standing be for those who read of a pod of another. */
-    private Optional<String> whyNotByBudgets(Plan plan) {
+    private Optional<String> whyNotByBudgets(EvictionPlan plan) {
         boolean several = plan.victims().stream().map(Victim::budget).distinct().count() > 1;
-        return overruns.whyNot(plan).map(why -> several ? "budgets do not allow it any more" : why);
+        return whyNotByBudgets
+                .apply(plan)
+                .map(why -> several ? "budgets do not allow it any more" : why);
     }
 
     /** What is said of all victims where no more of them are asked. */
-    private static Map<String, Answer> withoutTheRest(Plan plan, Survey survey, String reason) {
+    private static Map<String, Answer> withoutTheRest(
+            EvictionPlan plan, Survey survey, String reason) {
         Map<String, Answer> answers = new LinkedHashMap<>(survey.answers());
         survey.spared().forEach((victim, why) -> answers.put(victim.uid(), spared(victim, why)));
         String other = survey.spared().isEmpty() ? reason : ANOTHER;
@@ -148,7 +157,7 @@ final class Evictions {
     }
 
     /** What stands against the plan, without any effect; empty if nothing does. */
-    private Map<String, Answer> trial(Plan plan, Survey survey) {
+    private Map<String, Answer> trial(EvictionPlan plan, Survey survey) {
         Map<String, Answer> against = new LinkedHashMap<>();
         for (Map.Entry<Victim, Pod> it : survey.there().entrySet()) {
             Victim victim = it.getKey();
@@ -168,8 +177,8 @@ final class Evictions {
         return against;
     }
 
-    private boolean end(Plan planned, Survey survey, BooleanSupplier leads, Instant now) {
-        Plan plan = planned;
+    private boolean end(EvictionPlan planned, Survey survey, BooleanSupplier leads, Instant now) {
+        EvictionPlan plan = planned;
         Map<String, Answer> answers = new LinkedHashMap<>(survey.answers());
         survey.spared().forEach((victim, why) -> answers.put(victim.uid(), spared(victim, why)));
         for (Map.Entry<Victim, Pod> it : survey.there().entrySet()) {
@@ -189,7 +198,7 @@ final class Evictions {
             }
             Answer answer = evict(plan, victim, it.getValue(), false);
             if (result(answer) == Result.Refused && victim.refusedSince() != null) {
-                Optional<Plan> marked = recorder.deleting(plan, victim, answer.detail());
+                Optional<EvictionPlan> marked = store.deleting(plan, victim, answer.detail());
                 if (marked.isEmpty() || !leads.getAsBoolean()) {
                     return false;
                 }
@@ -206,16 +215,17 @@ final class Evictions {
         return conclude(plan, answers, "nobody was there any more", now);
     }
 
-    private boolean conclude(Plan plan, Map<String, Answer> answers, String reason, Instant now) {
+    private boolean conclude(
+            EvictionPlan plan, Map<String, Answer> answers, String reason, Instant now) {
         long gone = answers.values().stream().filter(it -> result(it).ended()).count();
         if (gone > 0 && plan.cause() == Cause.Reclaim) {
             events.roomMade(plan, gone, now);
         }
-        return recorder.over(plan, answers, reason, now);
+        return store.over(plan, answers, reason, now);
     }
 
     /** Of pods that ended and of which whoever did it could not say so. */
-    private void tellOfTheLost(Plan plan, Survey survey, Instant now) {
+    private void tellOfTheLost(EvictionPlan plan, Survey survey, Instant now) {
         for (Victim victim : plan.victims()) {
             Answer answer = survey.answers().get(victim.uid());
             if (answer != null && result(answer).ended()) {
@@ -224,7 +234,7 @@ final class Evictions {
         }
     }
 
-    private Answer evict(Plan plan, Victim victim, Pod pod, boolean dryRun) {
+    private Answer evict(EvictionPlan plan, Victim victim, Pod pod, boolean dryRun) {
         try {
             return answer(
                     victim,

@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.evicting;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.Leadership;
@@ -44,8 +45,11 @@ final class Evictor implements SmartLifecycle {
     /** Between two looks at what others do. */
     private static final Duration LOOK = Duration.ofSeconds(3);
 
-    /** Looks at one go: nobody who is to be evicted waits for hundreds of them. */
-    private static final int LOOKS = 50;
+    /**
+     * Plans at one go, of those that are carried out and of those that are looked at: one that was
+     * written meanwhile waits for no thousands of others.
+     */
+    private static final int MOST = 50;
 
     /** How long the plan at hand may take when we are to stop. */
     private static final Duration FAREWELL = Duration.ofSeconds(5);
@@ -96,7 +100,7 @@ final class Evictor implements SmartLifecycle {
 
     /** A plan whose victims have ended is looked at without delay. */
     private record Key(String uid, boolean done) {
-        static Key of(Plan plan) {
+        static Key of(EvictionPlan plan) {
             return new Key(plan.uid(), plan.phase() == Phase.Done);
         }
     }
@@ -104,17 +108,12 @@ final class Evictor implements SmartLifecycle {
     /** What one plan needs now: done is said by yes, and no means to look again soon. */
     private interface Step {
 
-        boolean done(Plan plan, Instant now);
+        boolean done(EvictionPlan plan, Instant now);
     }
 
     /** There is something to do. */
     void trigger() {
         wakeUp.release();
-    }
-
-    /** What shows it the plans. */
-    EvictionWatch watch() {
-        return watch;
     }
 
     /**
@@ -134,45 +133,44 @@ final class Evictor implements SmartLifecycle {
             refusedStarts.takeOver();
         }
         looked = now;
-        Map<Boolean, List<Plan>> due = due(now);
-        for (Plan plan : due.getOrDefault(true, List.of())) {
-            attempt(plan, PAUSE, this::carryOut);
-        }
+        Map<Boolean, List<EvictionPlan>> due = due(now);
+        attemptFirst(due.getOrDefault(true, List.of()), PAUSE, this::carryOut);
         refusedStarts.plan(leadership::leads, now);
-        List<Plan> looks = due.getOrDefault(false, List.of());
-        for (Plan plan : looks.subList(0, Math.min(looks.size(), LOOKS))) {
-            attempt(plan, LOOK, this::look);
-        }
-        if (looks.size() > LOOKS) {
+        attemptFirst(due.getOrDefault(false, List.of()), LOOK, this::look);
+    }
+
+    private void attemptFirst(List<EvictionPlan> plans, Duration pause, Step step) {
+        plans.stream().limit(MOST).forEach(plan -> attempt(plan, pause, step));
+        if (plans.size() > MOST) {
             trigger();
         }
     }
 
     /** By whether they are carried out; who was not tried for long comes first. */
-    private Map<Boolean, List<Plan>> due(Instant now) {
-        List<Plan> all = watch.open();
+    private Map<Boolean, List<EvictionPlan>> due(Instant now) {
+        List<EvictionPlan> all = watch.open();
         resting.keySet().retainAll(all.stream().map(Key::of).collect(Collectors.toSet()));
-        failing.retainAll(all.stream().map(Plan::uid).collect(Collectors.toSet()));
+        failing.retainAll(all.stream().map(EvictionPlan::uid).collect(Collectors.toSet()));
         return all.stream()
                 .filter(it -> !triedAgain(it).isAfter(now))
                 .sorted(
                         Comparator.comparing(this::triedAgain)
                                 // Others have no end by which they are too late.
                                 .thenComparing(plan -> plan.cause() != Cause.Reclaim)
-                                .thenComparing(Plan::created)
-                                .thenComparing(Plan::name))
-                .collect(Collectors.partitioningBy(Plan::isCarriedOut));
+                                .thenComparing(EvictionPlan::created)
+                                .thenComparing(EvictionPlan::name))
+                .collect(Collectors.partitioningBy(EvictionPlan::isCarriedOut));
     }
 
-    private Instant triedAgain(Plan plan) {
+    private Instant triedAgain(EvictionPlan plan) {
         return resting.getOrDefault(Key.of(plan), Instant.MIN);
     }
 
-    private boolean carryOut(Plan plan, Instant now) {
+    private boolean carryOut(EvictionPlan plan, Instant now) {
         return !plan.isCarriedOut() || evictions.carryOut(plan, leadership::leads, now);
     }
 
-    private boolean look(Plan plan, Instant now) {
+    private boolean look(EvictionPlan plan, Instant now) {
         return switch (plan.phase()) {
             case Asked, Planned -> preemptions.follow(plan, now);
             case Done -> waiters.settle(plan, now);
@@ -180,7 +178,7 @@ final class Evictor implements SmartLifecycle {
         };
     }
 
-    private void attempt(Plan known, Duration pause, Step step) {
+    private void attempt(EvictionPlan known, Duration pause, Step step) {
         if (stopping || !leadership.leads()) {
             return;
         }
@@ -208,7 +206,7 @@ final class Evictor implements SmartLifecycle {
         }
     }
 
-    private void failed(Plan plan, Throwable problem) {
+    private void failed(EvictionPlan plan, Throwable problem) {
         if (failing.add(plan.uid())) {
             log.atWarn()
                     .setCause(problem)

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.ApiTime;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
@@ -12,6 +13,7 @@ import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.scheduler.cluster.PodLookup;
 import io.gpusharing.scheduler.cluster.RefusedStarts;
+import io.gpusharing.scheduler.evicting.Surveyor.Survey;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -184,7 +186,7 @@ final class RefusedStartPlanner {
      * Whether a plan of ours still stands. While its device plugin says nothing of the pod any
      * more, nobody knows; one that was let start after all may be refused again.
      */
-    boolean allow(Plan plan, Survey survey) {
+    boolean allow(EvictionPlan plan, Survey survey) {
         return plan.cause() != Cause.RefusedStart
                 || survey.there().entrySet().stream()
                         .allMatch(it ->
@@ -198,7 +200,7 @@ final class RefusedStartPlanner {
      * says nothing of it does not suffice, and neither does what the pod says alone. Before the
      * nodes have been listed nobody knows what they say.
      */
-    boolean isOver(Plan plan, Survey survey) {
+    boolean isOver(EvictionPlan plan, Survey survey) {
         return plan.cause() == Cause.RefusedStart
                 && refused.areKnown()
                 && survey.there().entrySet().stream()
@@ -219,7 +221,7 @@ final class RefusedStartPlanner {
     }
 
     /** A pod has been evicted by a plan. */
-    void ended(Plan plan, Pod pod, Instant now) {
+    void ended(EvictionPlan plan, Pod pod, Instant now) {
         if (plan.cause() == Cause.RefusedStart) {
             remade.evicted(pod, now);
         }

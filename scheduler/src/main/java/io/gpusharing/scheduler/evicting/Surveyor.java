@@ -1,11 +1,13 @@
 package io.gpusharing.scheduler.evicting;
 
+import static io.gpusharing.kubernetes.EvictionPlan.result;
 import static java.util.Objects.requireNonNull;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
@@ -18,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -26,9 +29,6 @@ import java.util.Optional;
  * ended before the answer was written down.
  */
 final class Surveyor {
-
-    /** In which kube-scheduler deletes pods after it was told that it may. */
-    private static final Duration PROMPTLY = Duration.ofSeconds(10);
 
     private static final String EXEMPT = "is exempted by an administrator";
 
@@ -46,7 +46,7 @@ final class Surveyor {
     }
 
     /** What can be found of a plan's victims now. */
-    Survey survey(Plan plan, Instant now) {
+    Survey survey(EvictionPlan plan, Instant now) {
         Survey survey = Survey.empty();
         // Of a gang of hundreds it is one.
         Map<String, Boolean> exempt = new HashMap<>();
@@ -67,18 +67,13 @@ final class Surveyor {
         return survey;
     }
 
-    /** Whether a victim stays for as long as an administrator says so. */
-    static boolean isExempt(Survey survey) {
-        return survey.spared().containsValue(EXEMPT);
-    }
-
     /**
      * Why a pod that is there may not be evicted for this.
      *
      * @param exempt which namespaces are exempted, as far as that is known
      */
     private Optional<String> whyNot(
-            Plan plan, Victim victim, Pod pod, Map<String, Boolean> exempt) {
+            EvictionPlan plan, Victim victim, Pod pod, Map<String, Boolean> exempt) {
         if (!victim.node().equals(pod.getSpec().getNodeName())) {
             return Optional.of("is not on " + victim.node());
         }
@@ -107,9 +102,12 @@ final class Surveyor {
      * none of ours. Afterwards it was evicted if it says so; if it is gone, nobody can say any
      * more, and that the answer was lost is likelier than that it went by itself in that moment.
      */
-    private Answer whatBecame(Plan plan, Victim victim, Optional<Pod> pod) {
+    private Answer whatBecame(EvictionPlan plan, Victim victim, Optional<Pod> pod) {
         if (plan.phase() != Phase.Planned) {
             return new Answer(victim.uid(), Result.Gone.name(), "it was gone already");
+        }
+        if (claims.isOthers(plan, victim)) {
+            return byAnother(victim);
         }
         Optional<Answer> mark = plan.answer(victim);
         if (mark.isPresent()) {
@@ -117,10 +115,8 @@ final class Surveyor {
             return mark.get();
         }
         if (pod.isEmpty()) {
-            return claims.isOthers(plan, victim)
-                    ? byAnother(victim)
-                    : new Answer(
-                            victim.uid(), Result.Evicted.name(), "no answer came, and it is gone");
+            return new Answer(
+                    victim.uid(), Result.Evicted.name(), "no answer came, and it is gone");
         }
         // The condition is dated by another clock, which may differ.
         Instant since = requireNonNull(plan.plannedAt()).minus(LeaseSettings.SKEW);
@@ -148,45 +144,39 @@ final class Surveyor {
                                                 .isBefore(since.truncatedTo(ChronoUnit.SECONDS)));
     }
 
-    /**
-     * What kube-scheduler did to a victim that it was told of.
-     *
-     * @return empty while the pod runs on
-     */
-    Optional<Answer> preempted(Plan plan, Victim victim) {
-        Optional<Pod> pod = pods.find(victim.namespace(), victim.name(), victim.uid());
-        if (pod.filter(PodLookup::isLiving).isPresent()) {
-            return Optional.empty();
-        }
-        if (pod.filter(it -> !isPreempted(plan, it)).isPresent()) {
-            return Optional.of(new Answer(victim.uid(), Result.Gone.name(), "it ended otherwise"));
-        }
-        return Optional.of(
-                claims.isOthers(plan, victim)
-                        ? byAnother(victim)
-                        : new Answer(victim.uid(), Result.Preempted.name(), null));
-    }
-
-    private static Answer byAnother(Victim victim) {
+    /** Of a victim that another plan has ended. */
+    static Answer byAnother(Victim victim) {
         return new Answer(victim.uid(), Result.Gone.name(), "it ended by another eviction");
     }
 
     /**
-     * Whether kube-scheduler ended a pod. It says so on it before it deletes it, where the pod's
-     * owner may write as well; but nobody can change when the deletion began.
+     * What was found of a plan's victims.
+     *
+     * @param there pods that may be evicted
+     * @param spared why a pod may not be evicted that is there
+     * @param answers what became of a pod that is not, by its UID
      */
-    private static boolean isPreempted(Plan plan, Pod pod) {
-        return isDisrupted(pod, "PreemptionByScheduler", plan.created())
-                || deletedAt(pod)
-                        .filter(at -> !at.isBefore(plan.created()))
-                        .filter(at -> at.isBefore(plan.created().plus(PROMPTLY)))
-                        .isPresent();
-    }
+    record Survey(Map<Victim, Pod> there, Map<Victim, String> spared, Map<String, Answer> answers) {
 
-    /** When its deletion began; shortening the grace moves the end alone. */
-    private static Optional<Instant> deletedAt(Pod pod) {
-        Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
-        return Optional.ofNullable(ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp()))
-                .map(end -> end.minusSeconds(grace == null ? 0 : grace));
+        private static Survey empty() {
+            return new Survey(new LinkedHashMap<>(), new LinkedHashMap<>(), new LinkedHashMap<>());
+        }
+
+        /** Whether a pod has ended by this plan. */
+        boolean hasEnded() {
+            return answers.values().stream().anyMatch(it -> result(it).ended());
+        }
+
+        /** Whether a victim stays for as long as an administrator says so. */
+        boolean hasExempt() {
+            return spared.containsValue(EXEMPT);
+        }
+
+        /** Why one of them stays, with its name; empty if all may go. */
+        Optional<String> whyNot() {
+            return spared.entrySet().stream()
+                    .findFirst()
+                    .map(it -> "%s %s".formatted(EvictionEvents.name(it.getKey()), it.getValue()));
+        }
     }
 }

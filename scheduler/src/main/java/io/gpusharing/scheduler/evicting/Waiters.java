@@ -3,8 +3,8 @@ package io.gpusharing.scheduler.evicting;
 import static java.util.Objects.requireNonNull;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Outcome;
-import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.kubernetes.GpuEviction.Waiter;
 import io.gpusharing.scheduler.cluster.PodLookup;
 import java.time.Instant;
@@ -17,21 +17,19 @@ final class Waiters {
 
     private final PodLookup pods;
     private final PlanStore store;
-    private final EvictionMetrics metrics;
 
-    Waiters(PodLookup pods, PlanStore store, EvictionMetrics metrics) {
+    Waiters(PodLookup pods, PlanStore store) {
         this.pods = pods;
         this.store = store;
-        this.metrics = metrics;
     }
 
-    private Optional<Pod> find(Plan plan) {
+    private Optional<Pod> find(EvictionPlan plan) {
         Waiter waiter = plan.waiter().orElseThrow();
         return pods.find(waiter.namespace(), waiter.name(), waiter.uid());
     }
 
     /** Whether the room of a plan would still be used. */
-    boolean waits(Plan plan) {
+    boolean waits(EvictionPlan plan) {
         return plan.waiter().isEmpty()
                 || find(plan)
                         .filter(PodLookup::isLiving)
@@ -44,7 +42,7 @@ final class Waiters {
      *
      * @return whether that is written
      */
-    boolean settle(Plan plan, Instant now) {
+    boolean settle(EvictionPlan plan, Instant now) {
         Optional<Pod> waiter = find(plan);
         Optional<Outcome> outcome =
                 outcome(
@@ -53,25 +51,7 @@ final class Waiters {
                         waiter.isPresent(),
                         waiter.map(it -> it.getSpec().getNodeName()).orElse(null),
                         now);
-        if (outcome.isEmpty()) {
-            return false;
-        }
-        Status before = plan.object().getStatus();
-        boolean written =
-                store.write(
-                                plan,
-                                new Status(
-                                        before.phase(),
-                                        before.plannedAt(),
-                                        before.victims(),
-                                        before.refusedSince(),
-                                        before.reason(),
-                                        outcome.get()))
-                        .isPresent();
-        if (written) {
-            metrics.settled(outcome.get().helped());
-        }
-        return written;
+        return outcome.isPresent() && store.settled(plan, outcome.get());
     }
 
     /**

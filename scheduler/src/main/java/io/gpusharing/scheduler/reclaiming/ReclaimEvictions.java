@@ -2,12 +2,12 @@ package io.gpusharing.scheduler.reclaiming;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.evicting.EvictionWatch;
-import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.Past;
 import java.time.Instant;
 import java.util.Comparator;
@@ -77,7 +77,7 @@ public class ReclaimEvictions {
      * plan is drawn up from: it is written only if nobody has written another since.
      */
     long last() {
-        return Stream.concat(watch.all().stream().map(Plan::name), unreadNames())
+        return Stream.concat(watch.all().stream().map(EvictionPlan::name), unreadNames())
                 .mapToLong(ReclaimEvictions::number)
                 .max()
                 .orElse(0);

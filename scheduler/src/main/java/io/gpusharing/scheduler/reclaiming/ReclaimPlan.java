@@ -2,13 +2,13 @@ package io.gpusharing.scheduler.reclaiming;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.GpuEviction.Waiter;
-import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.Past.PastEviction;
 import io.gpusharing.scheduler.picture.Past.Refusal;
 import io.gpusharing.scheduler.picture.PodRef;
@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * @param workload what the waiter belongs to
  */
 record ReclaimPlan(
-        Plan plan, Instant settlesAt, PodRef waiter, String workload, String waiterBudget) {
+        EvictionPlan plan, Instant settlesAt, PodRef waiter, String workload, String waiterBudget) {
 
     /** Takes what was read; empty if it is of another cause. */
-    static Optional<ReclaimPlan> of(Plan plan) {
+    static Optional<ReclaimPlan> of(EvictionPlan plan) {
         Waiter waiter = plan.object().getSpec().waiter();
         Instant settlesAt = plan.settlesAt();
         if (plan.cause() != Cause.Reclaim || waiter == null || settlesAt == null) {

@@ -43,8 +43,7 @@ class FreshBudgetsTest {
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private Optional<String> whyOld = Optional.empty();
     private final FreshBudgets fresh =
-            new FreshBudgets(
-                    client, "gpusharing-system", budgets, grants, () -> whyOld, unreadable);
+            new FreshBudgets(client, "gpusharing-system", grants, () -> whyOld, unreadable);
 
     @AfterEach
     void close() {
@@ -65,12 +64,16 @@ class FreshBudgetsTest {
         budgets.onUpdate(read(budget));
     }
 
+    private Optional<String> doubt(String budget) {
+        return fresh.doubts(TEN).of(budgets.named(budget).orElseThrow());
+    }
+
     @Test
     void nothingIsDoubtedOfABudgetOnceTheLedgerHasCaughtUp() {
         watched(budget("team-a", -60, TEN));
         stored(LEASE, word(TEN, "team-b"));
 
-        assertThat(fresh.doubt("team-a", TEN)).isEmpty();
+        assertThat(doubt("team-a")).isEmpty();
     }
 
     @Test
@@ -79,23 +82,15 @@ class FreshBudgetsTest {
         watched(budget("team-b", -60, TEN));
         stored(LEASE, word(TEN, "team-b"));
 
-        assertThat(fresh.doubt("team-a", TEN)).isEmpty();
-        assertThat(fresh.doubt("team-b", TEN))
-                .contains("budget team-b is not published as the ledger has it");
-    }
-
-    @Test
-    void aBudgetThatIsNotThereIsDoubted() {
-        stored(LEASE, word(TEN));
-
-        assertThat(fresh.doubt("team-a", TEN)).contains("there is no budget team-a");
+        assertThat(doubt("team-a")).isEmpty();
+        assertThat(doubt("team-b")).contains("budget team-b is not published as the ledger has it");
     }
 
     @Test
     void beforeTheFirstWordEverythingIsDoubted() {
         watched(budget("team-a", -60, TEN));
 
-        assertThat(fresh.doubt("team-a", TEN))
+        assertThat(doubt("team-a"))
                 .contains("the timekeeper has not said up to when its ledger has caught up");
     }
 
@@ -126,11 +121,11 @@ class FreshBudgetsTest {
         grants.onUpdate(readGrant(grant("new", "team-a", TEN.plusSeconds(1))));
         grants.onUpdate(readGrant(grant("old", "team-a", TEN.minusSeconds(3600))));
 
-        assertThat(fresh.doubt("team-a", TEN))
+        assertThat(doubt("team-a"))
                 .contains("budget team-a has a grant that is newer than its status");
 
         grants.onDelete(readGrant(grant("new", "team-a", TEN.plusSeconds(1))));
-        assertThat(fresh.doubt("team-a", TEN)).isEmpty();
+        assertThat(doubt("team-a")).isEmpty();
     }
 
     @Test

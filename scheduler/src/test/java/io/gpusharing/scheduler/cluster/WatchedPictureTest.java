@@ -103,7 +103,6 @@ class WatchedPictureTest {
                     new FreshBudgets(
                             client,
                             "gpusharing-system",
-                            budgets,
                             new KnownGrants(),
                             Optional::empty,
                             unreadable),

@@ -1,7 +1,9 @@
 package io.gpusharing.scheduler.evicting;
 
+import static io.gpusharing.scheduler.evicting.FakeCluster.uid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Status;
@@ -18,6 +20,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.slf4j.LoggerFactory;
@@ -30,27 +34,28 @@ abstract class EvictingTest {
     static final Instant SETTLES = TEN.plusSeconds(120);
     static final Duration DEADLINE = Duration.ofMinutes(2);
 
+    /** As a plan names it. */
+    static final String WAITER =
+            """
+            {"namespace": "team-b", "name": "w", "uid": "%s", "budget": "team-b"}
+            """
+                    .formatted(uid("w"));
+
     final SteppingClock clock = new SteppingClock(TEN);
     final FakeCluster cluster = new FakeCluster(clock);
     final RefusedStarts refused = new RefusedStarts();
     final UnreadableObjects unreadable = new UnreadableObjects(_ -> {}, clock);
     final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
-    /** Whether budgets still say what plans were made by. */
-    Overruns overruns =
-            new Overruns() {
-                @Override
-                public boolean areKnown() {
-                    return true;
-                }
+    /** Why budgets do not say any more what a plan was made by. */
+    Function<EvictionPlan, Optional<String>> whyNotByBudgets = _ -> Optional.empty();
 
-                @Override
-                public Optional<String> whyNot(Plan plan) {
-                    return Optional.empty();
-                }
-            };
+    BooleanSupplier budgetsAreKnown = () -> true;
 
-    Evictor evictor = replica(Leadership.alone(), registry);
+    Replica replica = replica(Leadership.alone(), registry);
+
+    /** An evictor, and what shows it the plans. */
+    record Replica(EvictionWatch watch, Evictor evictor) {}
 
     @AfterEach
     void close() {
@@ -58,47 +63,52 @@ abstract class EvictingTest {
     }
 
     /** One more replica, or the same one after its restart. */
-    final Evictor replica(Leadership leadership, SimpleMeterRegistry metrics) {
+    final Replica replica(Leadership leadership, SimpleMeterRegistry metrics) {
         return replica(leadership, metrics, refused);
     }
 
     /** The same, by what it has read of nodes itself. */
-    final Evictor replica(Leadership leadership, SimpleMeterRegistry metrics, RefusedStarts read) {
-        return EvictingConfiguration.evictor(
-                cluster.client(),
-                new EvictingProperties(
-                        "gpusharing-system",
-                        "gpusharing-evicting",
-                        "scheduler-0",
-                        Duration.ofSeconds(60),
-                        DEADLINE),
-                read,
+    final Replica replica(Leadership leadership, SimpleMeterRegistry metrics, RefusedStarts read) {
+        var watch =
                 new EvictionWatch(
                         new ObjectInformer<>(
                                 "gpuevictions",
                                 cluster.client().resources(GpuEviction.class),
-                                unreadable)),
-                unreadable,
-                overruns,
-                leadership,
-                new Rounds(
-                        "evicting",
-                        Duration.ofSeconds(1),
-                        LoggerFactory.getLogger(EvictingTest.class),
-                        clock),
-                metrics,
-                clock);
+                                unreadable));
+        return new Replica(
+                watch,
+                EvictingConfiguration.evictor(
+                        cluster.client(),
+                        new EvictingProperties(
+                                "gpusharing-system",
+                                "gpusharing-evicting",
+                                "scheduler-0",
+                                Duration.ofSeconds(60),
+                                DEADLINE),
+                        read,
+                        watch,
+                        unreadable,
+                        () -> budgetsAreKnown.getAsBoolean(),
+                        plan -> whyNotByBudgets.apply(plan),
+                        leadership,
+                        new Rounds(
+                                "evicting",
+                                Duration.ofSeconds(1),
+                                LoggerFactory.getLogger(EvictingTest.class),
+                                clock),
+                        metrics,
+                        clock));
     }
 
     /** The watch shows a replica all that there is, which then works. */
-    final void round(Evictor replica) {
-        cluster.evictions().forEach(it -> unreadable.handOver(it, replica.watch()::onUpdate));
-        replica.watch().onListed();
-        replica.round();
+    final void round(Replica one) {
+        cluster.evictions().forEach(it -> unreadable.handOver(it, one.watch()::onUpdate));
+        one.watch().onListed();
+        one.evictor().round();
     }
 
     final void round() {
-        round(evictor);
+        round(replica);
     }
 
     final void roundAfter(Duration time) {
@@ -112,10 +122,10 @@ abstract class EvictingTest {
 
     static String victim(String name, String more) {
         return """
-        {"namespace": "team-a", "name": "%s", "uid": "uid-%1$s", "node": "%s",
+        {"namespace": "team-a", "name": "%s", "uid": "%s", "node": "%s",
          "budget": "team-a", "why": "budget team-a is over", "cost": 3000000%s}
         """
-                .formatted(name, FakeCluster.NODE, more);
+                .formatted(name, uid(name), FakeCluster.NODE, more);
     }
 
     static String insisting(String name) {
@@ -128,13 +138,13 @@ abstract class EvictingTest {
                 name,
                 """
                 {"cause": "Reclaim", "node": "%s", "victims": [%s], "settlesAt": "%s",
-                 "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w", "budget": "team-b"},
-                 "considered": {"spared": {}, "nearest": []}}
+                 "waiter": %s, "considered": {"spared": {}, "nearest": []}}
                 """
                         .formatted(
                                 FakeCluster.NODE,
                                 Arrays.stream(victims).collect(Collectors.joining(",")),
-                                SETTLES));
+                                SETTLES,
+                                WAITER));
     }
 
     /** A pod of another budget waits for room. */

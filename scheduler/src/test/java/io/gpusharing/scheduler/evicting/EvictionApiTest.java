@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the API server's answers mean. */
 class EvictionApiTest {
 
-    private static final ObjectReference POD = Events.pod("team-a", "train", "uid-train");
+    private static final ObjectReference POD =
+            Events.pod("team-a", "train", FakeCluster.uid("train"));
 
     private final FakeCluster cluster =
             new FakeCluster(new SteppingClock(Instant.parse("2026-03-02T10:00:00Z")));

@@ -16,13 +16,13 @@ class EvictorTest extends EvictingTest {
     @Test
     void itCarriesOutWhatIsThereWhenItBeginsToLeadAndWhatComesLater() {
         var terms = new Terms();
-        evictor = replica(terms.leadership(), registry);
+        replica = replica(terms.leadership(), registry);
         waiter();
         cluster.pod("team-a", "a");
         cluster.pod("team-a", "b");
         reclaim("reclaim-000001", victim("a"));
-        evictor.watch().start();
-        evictor.start();
+        replica.watch().start();
+        replica.evictor().start();
         await().until(cluster::isWatched);
         assertThat(cluster.stored("reclaim-000001").getStatus()).isNull();
 
@@ -32,9 +32,9 @@ class EvictorTest extends EvictingTest {
         cluster.tellOf("reclaim-000002");
         await().until(() -> isDone("reclaim-000002"));
 
-        assertThat(evictor.isRunning()).isTrue();
-        evictor.stop();
-        assertThat(evictor.isRunning()).isFalse();
+        assertThat(replica.evictor().isRunning()).isTrue();
+        replica.evictor().stop();
+        assertThat(replica.evictor().isRunning()).isFalse();
         assertThat(cluster.ended).containsExactly("a", "b");
     }
 
@@ -43,14 +43,37 @@ class EvictorTest extends EvictingTest {
         waiter();
         cluster.pod("team-a", "a");
         reclaim("reclaim-000001", victim("a"));
-        evictor.watch().onUpdate(cluster.stored("reclaim-000001"));
+        replica.watch().onUpdate(cluster.stored("reclaim-000001"));
 
-        evictor.round();
+        replica.evictor().round();
         assertThat(cluster.requests).isEmpty();
 
-        evictor.watch().onListed();
-        evictor.round();
+        replica.watch().onListed();
+        replica.evictor().round();
         assertThat(isDone("reclaim-000001")).isTrue();
+    }
+
+    @Test
+    void hundredsThatAreAskedForKeepNobodyWaitingForTheRoom() {
+        waiter();
+        cluster.pod("team-a", "b");
+        for (int i = 0; i < 120; i++) {
+            cluster.store(
+                    "memory-" + i,
+                    "{\"cause\": \"MemoryOveruse\", \"node\": \"gpu-1\", \"victims\": [%s]}"
+                            .formatted(victim("gone-" + i)));
+        }
+        round();
+        assertThat(cluster.to(it -> it.path().contains("/gpuevictions/memory-")))
+                .as("fifty are read and written")
+                .hasSize(100);
+        reclaim("reclaim-000001", victim("b"));
+
+        round();
+
+        assertBecame("reclaim-000001", "Done", "Evicted");
+        round();
+        assertThat(cluster.evictions()).allMatch(it -> it.getStatus() != null);
     }
 
     @Test
@@ -59,7 +82,7 @@ class EvictorTest extends EvictingTest {
         cluster.pod("team-a", "a");
         cluster.pod("team-a", "b");
         reclaim("reclaim-000001", victim("a"), victim("b"));
-        Evictor running = evictor;
+        Evictor running = replica.evictor();
         cluster.once(
                 FakeCluster.inEarnest("a"),
                 request -> {
@@ -68,7 +91,7 @@ class EvictorTest extends EvictingTest {
                     return null;
                 });
 
-        running.watch().start();
+        replica.watch().start();
         running.start();
 
         await().until(() -> isDone("reclaim-000001"));

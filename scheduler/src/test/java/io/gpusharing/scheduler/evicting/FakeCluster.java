@@ -1,5 +1,7 @@
 package io.gpusharing.scheduler.evicting;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.scheduler.cluster.LeanObjects;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -155,15 +158,20 @@ final class FakeCluster implements AutoCloseable {
                         JSON.readTree(
                                 """
                                 {"apiVersion": "v1", "kind": "Pod",
-                                 "metadata": {"namespace": "%s", "name": "%2$s", "uid": "uid-%2$s",
+                                 "metadata": {"namespace": "%s", "name": "%2$s", "uid": "%4$s",
                                    "labels": {"gpusharing.io/metered": "true"}, "annotations": {},
                                    "creationTimestamp": "2026-03-02T09:00:00Z", "ownerReferences": []},
                                  "spec": {"nodeName": "%3$s", "priority": 0, "terminationGracePeriodSeconds": 30},
                                  "status": {"phase": "Running", "conditions": []}}
                                 """
-                                        .formatted(namespace, name, NODE));
+                                        .formatted(namespace, name, NODE, uid(name)));
         pods.put(namespace + "/" + name, pod);
         return pod;
+    }
+
+    /** The UID of a pod of that name. */
+    static String uid(String name) {
+        return UUID.nameUUIDFromBytes(name.getBytes(UTF_8)).toString();
     }
 
     synchronized void remove(String pod) {
@@ -190,6 +198,11 @@ final class FakeCluster implements AutoCloseable {
         present(pod)
                 .at("/status/conditions")
                 .forEach(it -> ((ObjectNode) it).put("lastTransitionTime", instant.toString()));
+    }
+
+    /** kube-scheduler ends others on a node for a pod. */
+    synchronized void nominate(String pod, String node) {
+        present(pod).withObject("status").put("nominatedNodeName", node);
     }
 
     synchronized void bind(String pod, @Nullable String node) {

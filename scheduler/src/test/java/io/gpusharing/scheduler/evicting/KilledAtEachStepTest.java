@@ -85,9 +85,9 @@ class KilledAtEachStepTest extends EvictingTest {
                         "plan",
                         """
                         {"cause": "Preemption", "node": "gpu-1", "victims": [%s, %s], "settlesAt": "%s",
-                         "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                         "waiter": %s}
                         """
-                                .formatted(victim("a"), victim("b"), SETTLES));
+                                .formatted(victim("a"), victim("b"), SETTLES, WAITER));
                 test.cluster.disrupt("team-a/a", "PreemptionByScheduler");
             }
         };
@@ -119,7 +119,7 @@ class KilledAtEachStepTest extends EvictingTest {
                                             "No GPU has room"))));
         }
         refused.describe(node);
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
     }
 
     /** From this request on the replica is not there any more. */
@@ -166,7 +166,7 @@ class KilledAtEachStepTest extends EvictingTest {
                 if (what == Case.RECLAIM_THAT_IS_REFUSED) {
                     cluster.on(eviction("b"), refusal(429));
                 }
-                evictor = replica(Leadership.alone(), registry);
+                replica = replica(Leadership.alone(), registry);
                 work();
                 check("%s, killed at %d (%s)".formatted(what, step, isCarriedOut));
             }

@@ -46,7 +46,7 @@ class KilledEvictorTest extends EvictingTest {
         cluster.once(request, isCarriedOut ? cluster.answerLost() : away());
         assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
         cluster.asUsual();
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
     }
 
     private List<Request> askedInEarnest() {
@@ -176,7 +176,7 @@ class KilledEvictorTest extends EvictingTest {
         cluster.once(deletion("a"), cluster.answerLost());
         assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
         assertBecame(PLAN, "Planned", "Deleted");
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
 
         roundAfter(SOON);
 
@@ -192,7 +192,7 @@ class KilledEvictorTest extends EvictingTest {
         cluster.once(deletion("a"), away());
         assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
         cluster.asUsual();
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
 
         roundAfter(SOON);
 
@@ -247,7 +247,7 @@ class KilledEvictorTest extends EvictingTest {
         var terms = new Terms();
         terms.begin();
         var ofTheOther = new SimpleMeterRegistry();
-        Evictor stopped = replica(terms.leadership(), registry);
+        Replica stopped = replica(terms.leadership(), registry);
         var hangs = new CountDownLatch(1);
         var goesOn = new CountDownLatch(1);
         cluster.once(
@@ -263,7 +263,7 @@ class KilledEvictorTest extends EvictingTest {
         Thread first =
                 Thread.ofVirtual()
                         .uncaughtExceptionHandler((_, problem) -> failure.set(problem))
-                        .start(stopped::round);
+                        .start(stopped.evictor()::round);
         awaitIt(hangs);
 
         if (knows) {

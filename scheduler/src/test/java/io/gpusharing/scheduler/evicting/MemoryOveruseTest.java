@@ -17,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** Pods that hold more GPU memory than they were given, and that the timekeeper asks for. */
 class MemoryOveruseTest extends EvictingTest {
 
-    private static final String PLAN = "memory-uid-train-1772445600";
+    private static final String PLAN = "memory-train-1772445600";
 
     private ObjectNode pod;
 
@@ -28,9 +28,10 @@ class MemoryOveruseTest extends EvictingTest {
                 PLAN,
                 """
                 {"cause": "MemoryOveruse", "node": "gpu-1", "victims": [
-                  {"namespace": "team-a", "name": "train", "uid": "uid-train", "node": "gpu-1",
+                  {"namespace": "team-a", "name": "train", "uid": "%s", "node": "gpu-1",
                    "why": "held 9100 MiB of GPU-1 and was given 7680, at least since 2026-03-02T10:00:00Z"}]}
-                """);
+                """
+                        .formatted(FakeCluster.uid("train")));
     }
 
     private List<String> evictions() {
@@ -56,7 +57,7 @@ class MemoryOveruseTest extends EvictingTest {
         assertThat(evictions())
                 .singleElement()
                 .asString()
-                .contains("uid-train", "\"gracePeriodSeconds\":60");
+                .contains(FakeCluster.uid("train"), "\"gracePeriodSeconds\":60");
         assertThat(events())
                 .singleElement()
                 .asString()

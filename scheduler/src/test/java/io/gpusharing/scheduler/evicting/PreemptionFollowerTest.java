@@ -23,9 +23,9 @@ class PreemptionFollowerTest extends EvictingTest {
                 PLAN,
                 """
                 {"cause": "Preemption", "node": "gpu-1", "victims": [%s, %s], "settlesAt": "%s",
-                 "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                 "waiter": %s}
                 """
-                        .formatted(victim("a"), victim("b"), SETTLES));
+                        .formatted(victim("a"), victim("b"), SETTLES, WAITER));
     }
 
     @Test
@@ -98,7 +98,21 @@ class PreemptionFollowerTest extends EvictingTest {
     }
 
     @Test
+    void whoWasDrainedAtOnceThoughKubeSchedulerDidNotFollowThePlanWasNotPreempted() {
+        clock.set(TEN.plusSeconds(1));
+        cluster.disrupt("team-a/a", "EvictionByEvictionAPI");
+        cluster.disrupt("team-a/b", "EvictionByEvictionAPI");
+        cluster.disguise("team-a/b", null);
+        cluster.nominate("team-b/w", "gpu-2");
+
+        roundAfter(Duration.ofSeconds(3));
+
+        assertBecame(PLAN, "NotDone", "Gone", "Gone");
+    }
+
+    @Test
     void anOwnerWhoTakesTheTraceAwayOrPutsAnotherThereHidesNoPreemption() {
+        cluster.nominate("team-b/w", "gpu-1");
         clock.set(TEN.plusSeconds(1));
         cluster.disrupt("team-a/a", "PreemptionByScheduler");
         cluster.disrupt("team-a/b", "PreemptionByScheduler");
@@ -149,10 +163,13 @@ class PreemptionFollowerTest extends EvictingTest {
                 name,
                 """
                 {"cause": "Preemption", "node": "gpu-1", "victims": [%s, %s], "settlesAt": "%s",
-                 "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                 "waiter": %s}
                 """
                         .formatted(
-                                victim(victims[0]), victim(victims[1]), SETTLES.plusSeconds(30)));
+                                victim(victims[0]),
+                                victim(victims[1]),
+                                SETTLES.plusSeconds(30),
+                                WAITER));
     }
 
     @Test
@@ -177,12 +194,53 @@ class PreemptionFollowerTest extends EvictingTest {
         assertBecame("reclaim-000001", "Planned");
         cluster.remove("team-a/a");
         cluster.remove("team-a/b");
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
 
         roundAfter(Duration.ofSeconds(10));
 
         assertBecame("reclaim-000001", "NotDone", "Gone");
         assertBecame(PLAN, "Done", "Preempted", "Preempted");
+    }
+
+    @Test
+    void whomAnotherPlanHasEvictedMeanwhileWasNotEvictedByReclaimAsWell() {
+        cluster.pod("team-a", "c");
+        reclaim("reclaim-000001", victim("c"));
+        cluster.once(FakeCluster.inEarnest("c"), FakeCluster.away());
+        assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
+        assertBecame("reclaim-000001", "Planned");
+        cluster.store(
+                "memory-c",
+                "{\"cause\": \"MemoryOveruse\", \"node\": \"gpu-1\", \"victims\": [%s]}"
+                        .formatted(victim("c")));
+        roundAfter(Duration.ofSeconds(1));
+        assertBecame("memory-c", "Done", "Evicted");
+
+        roundAfter(Duration.ofSeconds(6));
+
+        assertBecame("reclaim-000001", "NotDone", "Gone");
+        assertThat(evictions("reclaim", "evicted")).isZero();
+    }
+
+    @Test
+    void ofTwoThatWereStoppedAsTheyDeletedAPodOneHasDeletedIt() {
+        cluster.pod("team-a", "c");
+        cluster.on(FakeCluster.eviction("c"), FakeCluster.refusal(429));
+        reclaim("reclaim-000001", insisting("c"));
+        cluster.once(FakeCluster.deletion("c"), FakeCluster.away());
+        assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
+        clock.set(TEN.plusSeconds(1));
+        reclaim("reclaim-000002", insisting("c"));
+        cluster.once(FakeCluster.deletion("c"), cluster.answerLost());
+        assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
+        assertBecame("reclaim-000001", "Planned", "Deleted");
+        assertBecame("reclaim-000002", "Planned", "Deleted");
+        replica = replica(Leadership.alone(), registry);
+
+        roundAfter(Duration.ofSeconds(10));
+
+        assertBecame("reclaim-000001", "Done", "Deleted");
+        assertBecame("reclaim-000002", "NotDone", "Gone");
     }
 
     @Test
@@ -192,9 +250,9 @@ class PreemptionFollowerTest extends EvictingTest {
                     PLAN + i,
                     """
                     {"cause": "Preemption", "node": "gpu-1", "victims": [%s], "settlesAt": "%s",
-                     "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w"}}
+                     "waiter": %s}
                     """
-                            .formatted(victim("a"), SETTLES));
+                            .formatted(victim("a"), SETTLES, WAITER));
         }
         round();
         reclaim("reclaim-000001", victim("b"));

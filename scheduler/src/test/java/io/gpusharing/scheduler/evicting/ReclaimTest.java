@@ -60,7 +60,7 @@ class ReclaimTest extends EvictingTest {
     void nothingIsEvictedOnceAnotherReplicaLeads() {
         var terms = new Terms();
         terms.begin();
-        evictor = replica(terms.leadership(), registry);
+        replica = replica(terms.leadership(), registry);
         reclaim("reclaim-000001", victim("a"));
         cluster.on(
                 ANY_EVICTION,
@@ -78,7 +78,7 @@ class ReclaimTest extends EvictingTest {
 
     @Test
     void aReplicaThatDoesNotLeadAsksNothing() {
-        evictor = replica(new Terms().leadership(), registry);
+        replica = replica(new Terms().leadership(), registry);
         reclaim("reclaim-000001", victim("a"));
 
         round();
@@ -124,7 +124,7 @@ class ReclaimTest extends EvictingTest {
                 .singleElement()
                 .extracting(Request::body)
                 .asString()
-                .contains("\"uid\":\"uid-a\"")
+                .contains("\"uid\":\"%s\"".formatted(FakeCluster.uid("a")))
                 .doesNotContain("gracePeriodSeconds");
         assertThat(events())
                 .anyMatch(it ->
@@ -207,7 +207,8 @@ class ReclaimTest extends EvictingTest {
 
         round();
 
-        assertThat(asked()).allMatch(it -> it.contains("\"uid\":\"uid-a\""));
+        assertThat(asked())
+                .allMatch(it -> it.contains("\"uid\":\"%s\"".formatted(FakeCluster.uid("a"))));
     }
 
     @Test
@@ -378,11 +379,11 @@ class ReclaimTest extends EvictingTest {
     @Test
     void whatIsTakenBackWhileItIsAskedIsNotDone() {
         reclaim("reclaim-000001", victim("a"));
-        cluster.evictions().forEach(evictor.watch()::onUpdate);
-        evictor.watch().onListed();
+        cluster.evictions().forEach(replica.watch()::onUpdate);
+        replica.watch().onListed();
         cluster.withdraw("reclaim-000001");
 
-        evictor.round();
+        replica.evictor().round();
 
         assertThat(asked()).isEmpty();
     }

@@ -218,7 +218,7 @@ class RefusedStartPlannerTest extends EvictingTest {
         assertThat(evictions()).hasSize(1);
 
         // Another leader remembers nothing, but the pod ends.
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
         workAfter(DEADLINE.multipliedBy(3));
         workAfter(DEADLINE.multipliedBy(5));
         assertThat(evictions()).hasSize(1);
@@ -275,7 +275,7 @@ class RefusedStartPlannerTest extends EvictingTest {
         refused.describe(node);
         round();
         var begun = new RefusedStarts();
-        evictor = replica(Leadership.alone(), registry, begun);
+        replica = replica(Leadership.alone(), registry, begun);
         round();
         assertThat(cluster.stored(PLAN).getStatus()).isNull();
 
@@ -293,7 +293,7 @@ class RefusedStartPlannerTest extends EvictingTest {
         roundAfter(DEADLINE);
         cluster.once(FakeCluster.writing("Planned"), cluster.answerLost());
         assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
         refused(UID, TEN, TEN.plus(DEADLINE), false);
         roundAfter(DEADLINE.plusSeconds(10));
         assertThat(status(PLAN).phase()).as("it may be refused again").isEqualTo("Planned");
@@ -343,7 +343,7 @@ class RefusedStartPlannerTest extends EvictingTest {
         cluster.bind("team-a/train", "another");
         workAfter(DEADLINE);
 
-        evictor = replica(Leadership.alone(), registry);
+        replica = replica(Leadership.alone(), registry);
         exists(ANEW, "2026-03-02T09:59:59Z");
         workAfter(DEADLINE);
 
@@ -411,7 +411,7 @@ class RefusedStartPlannerTest extends EvictingTest {
 
     @Test
     void aReplicaThatDoesNotLeadAsksForNobody() {
-        evictor = replica(new Terms().leadership(), registry);
+        replica = replica(new Terms().leadership(), registry);
         refusedAtTen();
 
         workAfter(DEADLINE);

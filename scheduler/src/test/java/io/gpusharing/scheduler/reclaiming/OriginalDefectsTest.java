@@ -7,10 +7,10 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Result;
-import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.Past.Refusal;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
@@ -84,11 +84,11 @@ class OriginalDefectsTest {
             teams.replica().work(0);
             GpuEviction order = teams.orders().getFirst();
 
-            assertThat(ReclaimPlan.of(Plan.of(order)).orElseThrow().evictions())
+            assertThat(ReclaimPlan.of(EvictionPlan.of(order)).orElseThrow().evictions())
                     .as("it may have gone")
                     .hasSize(1);
             TwoTeams.answered(order, Phase.Refused, Result.Refused, null);
-            ReclaimPlan refused = ReclaimPlan.of(Plan.of(order)).orElseThrow();
+            ReclaimPlan refused = ReclaimPlan.of(EvictionPlan.of(order)).orElseThrow();
             assertThat(refused.evictions()).isEmpty();
             assertThat(refused.refusals())
                     .extracting(Refusal::victim)

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Outcome;
@@ -19,7 +20,6 @@ import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
-import io.gpusharing.scheduler.evicting.Plan;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
@@ -44,6 +44,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -146,7 +147,7 @@ final class ToyCluster {
 
     private Stream<ReclaimPlan> plans() {
         return orders.stream()
-                .flatMap(it -> ReclaimPlan.of(Plan.of(it)).stream())
+                .flatMap(it -> ReclaimPlan.of(EvictionPlan.of(it)).stream())
                 .filter(it -> it.at().isAfter(now.minus(Duration.ofDays(2))));
     }
 
@@ -157,7 +158,7 @@ final class ToyCluster {
     void carryOut(Evict plan, Instant settlesAt) {
         String name = ReclaimEvictions.name(orders.size() + 1);
         GpuEviction order = new EvictionOrder(snapshot()).of(name, plan, settlesAt);
-        order.getMetadata().setUid(name);
+        order.getMetadata().setUid(new UUID(1, orders.size()).toString());
         order.getMetadata().setCreationTimestamp(now.toString());
         Set<String> kept =
                 plan.victims().stream()
@@ -258,7 +259,7 @@ final class ToyCluster {
 
     private ToyPod make(Team team, long cores, @Nullable String gang, Duration length) {
         boolean over = team.standing() instanceof Standing.OverBudget;
-        String uid = "pod-" + made++;
+        String uid = new UUID(0, made++).toString();
         return new ToyPod(
                 uid, team.name, cores, over ? -100 : 0, gang == null ? uid : gang, length, now);
     }

@@ -98,7 +98,6 @@ final class TwoTeams implements AutoCloseable {
                 new FreshBudgets(
                         api.client(),
                         "gpusharing-system",
-                        budgets,
                         new KnownGrants(),
                         Optional::empty,
                         unreadable);

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.reservation;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -26,6 +27,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -34,7 +36,7 @@ import org.junit.jupiter.api.Test;
 class RoomKeeperTest {
 
     private static final Instant NOON = Instant.parse("2026-11-26T12:00:00Z");
-    private static final GpuPod WAITER = new GpuPod("uid-w", "team-b", "w", List.of());
+    private static final GpuPod WAITER = new GpuPod(uid("w"), "team-b", "w", List.of());
 
     private final List<Request> requests = new CopyOnWriteArrayList<>();
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
@@ -76,9 +78,13 @@ class RoomKeeperTest {
                 new EndingRules(Duration.ofMinutes(1), Duration.ofMinutes(5)));
     }
 
+    private static String uid(String name) {
+        return UUID.nameUUIDFromBytes(name.getBytes(UTF_8)).toString();
+    }
+
     private static RunningPod victim(String name, String gang) {
         return new RunningPod(
-                "uid-" + name,
+                uid(name),
                 "team-a",
                 name,
                 Map.of(),
@@ -98,7 +104,7 @@ class RoomKeeperTest {
 
     @Test
     void theRoomAndThePlanAreWrittenBeforeAnybodyGoes() {
-        keeper.keep(WAITER, of(victim("a", "uid-a"), victim("b", "job-1")));
+        keeper.keep(WAITER, of(victim("a", uid("a")), victim("b", "job-1")));
 
         assertThat(bodies("gpureservations"))
                 .singleElement()
@@ -111,28 +117,28 @@ class RoomKeeperTest {
                         "\"cause\":\"Preemption\"",
                         "\"settlesAt\":\"2026-11-26T12:01:30Z\"",
                         "\"name\":\"w\"",
-                        "\"uid\":\"uid-a\"",
+                        "\"uid\":\"%s\"".formatted(uid("a")),
                         "\"gang\":\"job-1\"",
                         "its priority is -5, the waiter's 0")
-                .doesNotContain("\"gang\":\"uid-a\"", "status");
+                .doesNotContain("\"gang\":\"%s\"".formatted(uid("a")), "status");
     }
 
     /** The watch shows what was written. */
     private void show(String plan) {
         GpuEviction object = client.getKubernetesSerialization().unmarshal(plan, GpuEviction.class);
         object.getMetadata().setName("preemption-x");
-        object.getMetadata().setUid("uid-" + requests.size());
+        object.getMetadata().setUid(new UUID(0, requests.size()).toString());
         object.getMetadata().setCreationTimestamp(clock.instant().toString());
         watch.onUpdate(object);
     }
 
     @Test
     void whereKubeSchedulerAsksAgainThePlanIsWrittenOnceAndTheRoomAnew() {
-        keeper.keep(WAITER, of(victim("a", "uid-a"), victim("b", "job-1")));
+        keeper.keep(WAITER, of(victim("a", uid("a")), victim("b", "job-1")));
         show(bodies("gpuevictions").getFirst());
         clock.pass(Duration.ofSeconds(2));
 
-        keeper.keep(WAITER, of(victim("b", "job-1"), victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("b", "job-1"), victim("a", uid("a"))));
         keeper.keep(WAITER, of(victim("b", "job-1")));
 
         assertThat(bodies("gpuevictions")).hasSize(1);
@@ -141,24 +147,24 @@ class RoomKeeperTest {
 
     @Test
     void aPlanOfOthersOrForAnotherOrThatIsAlmostOverIsNone() {
-        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("a", uid("a"))));
         show(bodies("gpuevictions").getFirst());
 
-        keeper.keep(WAITER, of(victim("a", "uid-a"), victim("c", "uid-c")));
-        keeper.keep(new GpuPod("uid-x", "team-b", "x", List.of()), of(victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("a", uid("a")), victim("c", uid("c"))));
+        keeper.keep(new GpuPod(uid("x"), "team-b", "x", List.of()), of(victim("a", uid("a"))));
         clock.pass(Duration.ofSeconds(80));
-        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("a", uid("a"))));
 
         assertThat(bodies("gpuevictions")).hasSize(4);
     }
 
     @Test
     void whereTheRoomIsRefusedAPlanThatWasThereBeforeStands() {
-        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("a", uid("a"))));
         show(bodies("gpuevictions").getFirst());
         refused.add("/gpureservations");
 
-        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", "uid-a"))))
+        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", uid("a")))))
                 .isInstanceOf(KubernetesClientException.class);
 
         assertThat(bodies("gpuevictions")).hasSize(1);
@@ -176,7 +182,7 @@ class RoomKeeperTest {
     void withoutAPlanNobodyGoesAndNoRoomIsKept() {
         refused.add("/gpuevictions");
 
-        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", "uid-a"))))
+        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", uid("a")))))
                 .isInstanceOf(KubernetesClientException.class);
 
         await().untilAsserted(() ->
@@ -190,7 +196,7 @@ class RoomKeeperTest {
     void withoutRoomNobodyGoesAndThePlanSaysSo() {
         refused.add("/gpureservations");
 
-        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", "uid-a"))))
+        assertThatThrownBy(() -> keeper.keep(WAITER, of(victim("a", uid("a")))))
                 .isInstanceOf(KubernetesClientException.class);
 
         await().untilAsserted(() ->
@@ -201,7 +207,7 @@ class RoomKeeperTest {
 
         show(bodies("gpuevictions").getFirst());
         refused.clear();
-        keeper.keep(WAITER, of(victim("a", "uid-a")));
+        keeper.keep(WAITER, of(victim("a", uid("a"))));
         assertThat(bodies("gpuevictions"))
                 .as("the watch shows the first as it was")
                 .last()

@@ -2,6 +2,8 @@ package io.gpusharing.timekeeper.receipt;
 
 import static io.gpusharing.kubernetes.PodReader.storable;
 
+import io.gpusharing.ApiTime;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Candidate;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
@@ -86,43 +88,52 @@ class Eviction {
     protected Eviction() {}
 
     /**
-     * @param object not of {@link Phase#Asked}: nothing has been done for it
+     * @param plan not of {@link Phase#Asked}: nothing has been done for it
      */
-    Eviction(GpuEviction object, EvictionFacts facts, NamespaceBudgets budgets) {
-        GpuEviction.Spec spec = object.getSpec();
-        this.uid = facts.uid();
-        this.cause = facts.cause();
-        this.phase = facts.phase();
-        this.decidedAt = facts.createdAt();
+    Eviction(EvictionPlan plan, NamespaceBudgets budgets) {
+        GpuEviction.Spec spec = plan.object().getSpec();
+        this.uid = UUID.fromString(plan.uid());
+        this.cause = plan.cause();
+        this.phase = phase(plan);
+        this.decidedAt = plan.created();
         this.node = spec.node();
         GpuEviction.Waiter waiting = spec.waiter();
         if (waiting != null) {
             this.waiter =
                     new Pod(
-                            Objects.requireNonNull(facts.waiter()),
+                            UUID.fromString(waiting.uid()),
                             waiting.namespace(),
                             waiting.name(),
                             Objects.requireNonNullElseGet(
                                     waiting.budget(), () -> budgets.name(waiting.namespace())));
-            this.waiterSince = facts.waiterSince();
+            this.waiterSince = ApiTime.readPresent(waiting.since());
         }
         this.considered = spec.considered() == null ? null : json(spec.considered());
-        facts.victims()
-                .forEach((uid, victim) -> victims.put(uid, EvictionVictim.of(victim, budgets)));
-        follow(object, facts);
+        plan.victims()
+                .forEach(it ->
+                        victims.put(UUID.fromString(it.uid()), EvictionVictim.of(it, budgets)));
+        follow(plan);
+    }
+
+    /** While nobody has followed a preemption yet, kube-scheduler may have done it. */
+    static Phase phase(EvictionPlan plan) {
+        return plan.phase() == Phase.Asked && plan.cause() == Cause.Preemption
+                ? Phase.Planned
+                : plan.phase();
     }
 
     /** Notes how far it has come. What another replica has noted already of a later state stays. */
-    final void follow(GpuEviction object, EvictionFacts facts) {
-        GpuEviction.Status status = object.getStatus();
+    final void follow(EvictionPlan plan) {
+        GpuEviction.Status status = plan.object().getStatus();
         GpuEviction.Outcome settled = status == null ? null : status.outcome();
-        if (progress(facts.phase(), settled != null) < progress(phase, helped != null)) {
+        if (progress(phase(plan), settled != null) < progress(phase, helped != null)) {
             return;
         }
-        phase = facts.phase();
-        facts.answers()
-                .forEach((uid, answer) ->
-                        victims.computeIfPresent(uid, (_, victim) -> victim.with(answer)));
+        phase = phase(plan);
+        plan.answers()
+                .forEach(it ->
+                        victims.computeIfPresent(
+                                UUID.fromString(it.uid()), (_, victim) -> victim.with(it)));
         if (status != null && status.reason() != null) {
             reason = status.reason();
         }

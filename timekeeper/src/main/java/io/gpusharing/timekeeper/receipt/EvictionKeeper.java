@@ -2,11 +2,14 @@ package io.gpusharing.timekeeper.receipt;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.ApiTime;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEvictions;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.web.LeaderTask;
 import java.time.Clock;
@@ -18,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -44,9 +48,15 @@ class EvictionKeeper extends LeaderTask {
     /** At a time: what changes meanwhile waits to be written down. */
     private static final int MOST_DELETED = 200;
 
+    /**
+     * Refusals at a time: what the API server does not let us delete so often, it will not let us
+     * delete at all.
+     */
+    private static final int MOST_REFUSED = 10;
+
     private static final Duration AGAIN = Duration.ofSeconds(1);
 
-    /** After a deletion that was refused. */
+    /** After a deletion that was refused, of that object. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
     /**
@@ -72,6 +82,9 @@ class EvictionKeeper extends LeaderTask {
 
     /** UIDs of those that could not be written down or deleted lately: logged once. */
     private final Set<String> failing = new HashSet<>();
+
+    /** When those are deleted, by UID, that the API server did not let us delete. */
+    private final Map<String, Instant> refused = new HashMap<>();
 
     private Instant deletesAgain = Instant.EPOCH;
 
@@ -106,6 +119,7 @@ class EvictionKeeper extends LeaderTask {
     protected void takeOver() {
         kept.clear();
         failing.clear();
+        refused.clear();
         deletesAgain = Instant.EPOCH;
     }
 
@@ -128,6 +142,7 @@ class EvictionKeeper extends LeaderTask {
         Set<String> uids = new HashSet<>();
         present.forEach(it -> uids.add(it.getMetadata().getUid()));
         kept.keySet().retainAll(uids);
+        refused.keySet().retainAll(uids);
         return all ? null : now.plus(AGAIN);
     }
 
@@ -164,15 +179,15 @@ class EvictionKeeper extends LeaderTask {
     }
 
     private void keep(GpuEviction object) {
-        EvictionFacts facts = EvictionFacts.of(object);
-        if (facts.phase() == Phase.Asked) {
+        EvictionPlan plan = EvictionPlan.of(object);
+        if (Eviction.phase(plan) == Phase.Asked) {
             return;
         }
         transaction.executeWithoutResult(status ->
-                rows.findByUid(facts.uid())
+                rows.findByUid(UUID.fromString(plan.uid()))
                         .ifPresentOrElse(
-                                it -> it.follow(object, facts),
-                                () -> rows.save(new Eviction(object, facts, this::budget))));
+                                it -> it.follow(plan),
+                                () -> rows.save(new Eviction(plan, this::budget))));
     }
 
     /** A name with a slash is no budget: its namespace is unlimited. */
@@ -184,22 +199,35 @@ class EvictionKeeper extends LeaderTask {
         if (now.isBefore(deletesAgain)) {
             return;
         }
+        int refusals = 0;
         for (GpuEviction object : deletable(present, now)) {
             if (!leads()) {
                 return;
             }
-            if (!deleted(object)) {
-                deletesAgain = now.plus(PAUSE);
-                return;
+            try {
+                // It is gone then, or has changed.
+                var _ = GpuEvictions.delete(client, object);
+            } catch (KubernetesClientException e) {
+                failed(object, e);
+                refused.put(object.getMetadata().getUid(), now.plus(PAUSE));
+                if (++refusals == MOST_REFUSED || OutageLog.isOutageForAll(e)) {
+                    deletesAgain = now.plus(PAUSE);
+                    return;
+                }
             }
         }
     }
 
+    /** Those that were refused before come last: however many they are, others have their turn. */
     private List<GpuEviction> deletable(List<GpuEviction> present, Instant now) {
         Map<Boolean, List<GpuEviction>> byAge =
                 present.stream()
                         .filter(it -> isKept(it) && !it.isOpen())
-                        .sorted(SURPLUS_FIRST)
+                        .filter(it -> !refusedUntil(it).isAfter(now))
+                        .sorted(
+                                Comparator.comparing((GpuEviction it) ->
+                                                refusedUntil(it).isAfter(Instant.EPOCH))
+                                        .thenComparing(SURPLUS_FIRST))
                         .collect(Collectors.partitioningBy(it -> isOld(it, now)));
         List<GpuEviction> old = byAge.getOrDefault(true, List.of());
         int surplus = Math.max(0, present.size() - old.size() - GpuEviction.MOST);
@@ -210,18 +238,12 @@ class EvictionKeeper extends LeaderTask {
     }
 
     private boolean isOld(GpuEviction object, Instant now) {
-        return !EvictionFacts.of(object).createdAt().plus(lookBack).isAfter(now);
+        Instant created = ApiTime.read(object.getMetadata().getCreationTimestamp());
+        return !created.plus(lookBack).isAfter(now);
     }
 
-    /** Whether it is gone now, or has changed. What the API server refuses, it refuses of all. */
-    private boolean deleted(GpuEviction object) {
-        try {
-            GpuEvictions.delete(client, object);
-            return true;
-        } catch (KubernetesClientException e) {
-            failed(object, e);
-            return false;
-        }
+    private Instant refusedUntil(GpuEviction object) {
+        return refused.getOrDefault(object.getMetadata().getUid(), Instant.EPOCH);
     }
 
     private void failed(GpuEviction object, RuntimeException e) {

@@ -1,8 +1,9 @@
 package io.gpusharing.timekeeper.receipt;
 
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Result;
-import io.gpusharing.timekeeper.receipt.EvictionFacts.Answer;
 import jakarta.persistence.Embeddable;
 import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
@@ -42,6 +43,12 @@ record EvictionVictim(
 
     EvictionVictim with(Answer answer) {
         return new EvictionVictim(
-                namespace, name, budget, reason, cost, answer.result(), answer.detail());
+                namespace,
+                name,
+                budget,
+                reason,
+                cost,
+                EvictionPlan.result(answer),
+                Objects.requireNonNullElse(answer.detail(), ""));
     }
 }

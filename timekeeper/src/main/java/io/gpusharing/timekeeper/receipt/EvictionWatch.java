@@ -1,6 +1,7 @@
 package io.gpusharing.timekeeper.receipt;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -70,7 +71,7 @@ public class EvictionWatch implements SmartLifecycle, ObjectInformer.Handler<Gpu
 
     @Override
     public void onUpdate(GpuEviction object) {
-        EvictionFacts.of(object);
+        var _ = EvictionPlan.of(object);
         present.put(object.getMetadata().getName(), object);
         if (listed) {
             listeners.forEach(Runnable::run);

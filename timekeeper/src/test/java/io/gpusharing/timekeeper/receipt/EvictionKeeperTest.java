@@ -323,7 +323,8 @@ class EvictionKeeperTest {
     void onlyWhatIsFinalAndOldIsDeletedAndNoOtherVersionOfIt() {
         GpuEviction done = in(Phase.Done, asked(Cause.RefusedStart, LOW), Result.Evicted, null);
         GpuEviction refusedReclaim = in(Phase.Refused, ROOM, Result.Refused, "no");
-        GpuEviction notDone = in(Phase.NotDone, asked(Cause.Preemption, LOW));
+        GpuEviction notDone =
+                in(Phase.NotDone, asked(Cause.Preemption, waiter("team-b", "high", "b"), LOW));
         GpuEviction gone = in(Phase.NotDone, asked(Cause.MemoryOveruse, LOW), Result.Gone, null);
         GpuEviction open =
                 in(
@@ -446,16 +447,58 @@ class EvictionKeeperTest {
         api.refuse(name(second), 403);
 
         assertThat(replica.sees(first, second)).isNull();
+        replica.watch.onDelete(first);
         clock.pass(Duration.ofSeconds(59));
         replica.sees(in(Phase.Planned, ROOM));
 
-        assertThat(deleted()).containsExactly(name(second));
+        assertThat(deleted())
+                .as("one holds up no other")
+                .containsExactly(name(second), name(first));
         assertThat(receipts()).hasSize(3);
 
         api.allow(name(second));
         clock.pass(Duration.ofSeconds(1));
         replica.keeper.work(clock.instant());
-        assertThat(deleted()).containsExactly(name(second), name(second), name(first));
+        assertThat(deleted()).containsExactly(name(second), name(first), name(second));
+    }
+
+    @Test
+    void whereManyMayNotBeDeletedFewAreTriedAndOthersHaveTheirTurn() {
+        clock.pass(TWO_DAYS);
+        var objects = new ArrayList<GpuEviction>();
+        for (int i = 0; i < 12; i++) {
+            GpuEviction object = done(TEN.minusSeconds(60 - i));
+            api.refuse(name(object), 403);
+            objects.add(object);
+        }
+        GpuEviction good = done(TEN);
+        objects.add(good);
+
+        replica.sees(objects.toArray(new GpuEviction[0]));
+        assertThat(deleted()).hasSize(10).doesNotContain(name(good));
+        replica.keeper.work(clock.instant());
+        assertThat(deleted()).hasSize(10);
+
+        clock.pass(Duration.ofMinutes(1));
+        replica.keeper.work(clock.instant());
+        assertThat(deleted().subList(10, 13))
+                .containsExactly(name(objects.get(10)), name(objects.get(11)), name(good));
+    }
+
+    @Test
+    void whileTheApiServerIsAwayItIsAskedOnceAMinute() {
+        clock.pass(TWO_DAYS);
+        GpuEviction first = done(TEN.minusSeconds(1));
+        GpuEviction second = done(TEN);
+        api.refuse(name(first), 503);
+
+        replica.sees(first, second);
+        assertThat(deleted()).containsExactly(name(first));
+
+        api.allow(name(first));
+        clock.pass(Duration.ofMinutes(1));
+        replica.keeper.work(clock.instant());
+        assertThat(deleted()).containsExactly(name(first), name(second), name(first));
     }
 
     @Test

@@ -9,6 +9,7 @@ import static io.gpusharing.timekeeper.receipt.TestEvictions.waiter;
 import static io.gpusharing.timekeeper.receipt.TestEvictions.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.GpuEviction.Candidate;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
@@ -44,9 +45,7 @@ class EvictionReceiptsTest {
 
     private void kept(GpuEviction object) {
         transaction.executeWithoutResult(status ->
-                rows.save(
-                        new Eviction(
-                                object, EvictionFacts.of(object), namespace -> "/" + namespace)));
+                rows.save(new Eviction(EvictionPlan.of(object), namespace -> "/" + namespace)));
     }
 
     private Receipt only(GpuEviction object) {
@@ -195,7 +194,7 @@ class EvictionReceiptsTest {
                 asked(
                         cause,
                         TEN.plusSeconds(60L * minute),
-                        null,
+                        cause == Cause.Preemption ? HIGH : null,
                         null,
                         List.of(victims).stream()
                                 .map(it -> victim("team-a", it, "a"))

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
-import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownGrants;
@@ -18,6 +17,7 @@ import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Plans of reclaim beside budgets that change, and that may not be believed. */
-class StoredOverrunsTest extends EvictingTest {
+class OverrunsTest extends EvictingTest {
 
     private static final String PLAN = "reclaim-000001";
 
@@ -38,8 +38,7 @@ class StoredOverrunsTest extends EvictingTest {
 
     @BeforeEach
     void aTeamThatIsOverAndOneThatWaits() {
-        overruns = overruns(budgets);
-        evictor = replica(Leadership.alone(), registry);
+        whatIsKnownIs(budgets);
         cluster.on(
                 it -> it.path().contains("/gpubudgets/") || it.path().contains("/leases/"),
                 request ->
@@ -61,17 +60,19 @@ class StoredOverrunsTest extends EvictingTest {
         says(word(TEN));
     }
 
-    private Overruns overruns(Budgets known) {
-        return new StoredOverruns(
-                known,
-                new FreshBudgets(
-                        cluster.client(),
-                        "gpusharing-system",
+    private void whatIsKnownIs(Budgets known) {
+        var overruns =
+                new Overruns(
                         known,
-                        grants,
-                        Optional::empty,
-                        unreadable),
-                clock);
+                        new FreshBudgets(
+                                cluster.client(),
+                                "gpusharing-system",
+                                grants,
+                                Optional::empty,
+                                unreadable),
+                        clock);
+        budgetsAreKnown = overruns::areKnown;
+        whyNotByBudgets = overruns::whyNot;
     }
 
     /** The timekeeper publishes a budget, and the watch shows it. */
@@ -106,32 +107,29 @@ class StoredOverrunsTest extends EvictingTest {
 
         assertBecame(PLAN, "NotDone", "Spared", "Spared");
         assertThat(status(PLAN).reason()).isEqualTo(why);
-        assertThat(cluster.to(StoredOverrunsTest::isEviction)).isEmpty();
+        assertThat(cluster.to(OverrunsTest::isEviction)).isEmpty();
         assertThat(cluster.ended).isEmpty();
     }
 
     @Test
     void beforeBudgetsAndGrantsAreListedAPlanIsNeitherCarriedOutNorGivenUp() {
-        overruns = overruns(new Budgets(clock));
-        evictor = replica(Leadership.alone(), registry);
+        whatIsKnownIs(new Budgets(clock));
         reclaim(PLAN, victim("a"), victim("b"));
 
         round();
 
         assertThat(cluster.stored(PLAN).getStatus()).isNull();
-        assertThat(cluster.to(StoredOverrunsTest::isEviction)).isEmpty();
+        assertThat(cluster.to(OverrunsTest::isEviction)).isEmpty();
 
-        overruns = overruns(budgets);
-        evictor = replica(Leadership.alone(), registry);
-        round();
+        whatIsKnownIs(budgets);
+        roundAfter(Duration.ofSeconds(5));
 
         assertBecame(PLAN, "Done", "Evicted", "Evicted");
     }
 
     @Test
     void whatIsTooLateBeforeTheyAreListedIsGivenUp() {
-        overruns = overruns(new Budgets(clock));
-        evictor = replica(Leadership.alone(), registry);
+        whatIsKnownIs(new Budgets(clock));
         reclaim(PLAN, victim("a"));
 
         roundAfter(Duration.between(TEN, SETTLES));
@@ -147,6 +145,23 @@ class StoredOverrunsTest extends EvictingTest {
         round();
 
         assertBecame(PLAN, "Done", "Evicted");
+    }
+
+    @Test
+    void beforeTheDryRunsAndBeforeEachEvictionAllThatIsNeededIsReadOnce() {
+        reclaim(PLAN, victim("a"), victim("b"));
+
+        round();
+
+        assertBecame(PLAN, "Done", "Evicted", "Evicted");
+        for (String what :
+                List.of(
+                        "/namespaces/gpusharing-system",
+                        "/leases/gpusharing-ledger",
+                        "/gpubudgets/team-a",
+                        "/gpubudgets/team-b")) {
+            assertThat(cluster.to(it -> it.path().endsWith(what))).as(what).hasSize(3);
+        }
     }
 
     @Test
@@ -280,7 +295,7 @@ class StoredOverrunsTest extends EvictingTest {
             assertThat(askedAt(time))
                     .isEqualTo("the ledger has not caught up since 2026-03-02T10:00:00Z");
         }
-        assertThat(cluster.to(StoredOverrunsTest::isEviction)).isEmpty();
+        assertThat(cluster.to(OverrunsTest::isEviction)).isEmpty();
 
         Instant back = TEN.plus(Duration.ofHours(2));
         says(word(back));
@@ -296,11 +311,14 @@ class StoredOverrunsTest extends EvictingTest {
                 name,
                 """
                 {"cause": "Reclaim", "node": "%s", "victims": [%s], "settlesAt": "%s",
-                 "waiter": {"namespace": "team-b", "name": "w", "uid": "uid-w", "budget": "team-b"},
+                 "waiter": %s,
                  "considered": {"spared": {}, "nearest": []}}
                 """
                         .formatted(
-                                FakeCluster.NODE, victim("a"), clock.instant().plusSeconds(120)));
+                                FakeCluster.NODE,
+                                victim("a"),
+                                clock.instant().plusSeconds(120),
+                                WAITER));
         round();
         return String.valueOf(status(name).reason());
     }
@@ -316,7 +334,7 @@ class StoredOverrunsTest extends EvictingTest {
     @Test
     void nobodyGoesWhoseBudgetIsBackInBudgetSinceTheDryRun() {
         cluster.once(
-                StoredOverrunsTest::isEviction,
+                OverrunsTest::isEviction,
                 _ -> {
                     store(budget("team-a", 60, TEN));
                     return null;
@@ -364,7 +382,7 @@ class StoredOverrunsTest extends EvictingTest {
         cluster.once(it -> it.path().endsWith("/gpubudgets/team-a"), FakeCluster.refusal(503));
         reclaim(PLAN, victim("a"));
         assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
-        assertThat(cluster.to(StoredOverrunsTest::isEviction)).isEmpty();
+        assertThat(cluster.to(OverrunsTest::isEviction)).isEmpty();
 
         roundAfter(Duration.ofSeconds(6));
 
