@@ -37,7 +37,7 @@ record EvictingCluster(
     private static final String HALF = "{tencent.com/vcuda-core: 50, tencent.com/vcuda-memory: 30}";
 
     /** How long anything may take on a busy machine, also while a program starts anew. */
-    private static final Duration SOON = Duration.ofSeconds(90);
+    static final Duration SOON = Duration.ofSeconds(90);
 
     private static final Map<String, String> PROPERTIES =
             Map.of(
