@@ -883,22 +883,26 @@ class PlannerTest {
                     false);
         }
 
+        /** A pod of team-b went, or not, for one of team-a within the last day. */
+        private static PastEviction roomForTeamA(boolean went, boolean helped) {
+            return new PastEviction(
+                    "p",
+                    NOON.minus(Duration.ofHours(23)),
+                    NOON.minus(Duration.ofHours(22)),
+                    new PodRef("u", "team-a", "old"),
+                    "x",
+                    "team-a",
+                    "team-b",
+                    "n1",
+                    went,
+                    helped);
+        }
+
         @Test
         void whoLostNothingIsOwedNothing() {
             Cluster cluster =
                     full().within("team-b")
-                            .before(
-                                    new PastEviction(
-                                            "p",
-                                            NOON.minus(Duration.ofHours(23)),
-                                            NOON.minus(Duration.ofHours(22)),
-                                            new PodRef("u", "team-a", "old"),
-                                            "x",
-                                            "team-a",
-                                            "team-b",
-                                            "n1",
-                                            false,
-                                            false))
+                            .before(roomForTeamA(false, false))
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
             assertThat(cluster.decide()).isInstanceOf(Evict.class);
@@ -908,18 +912,7 @@ class PlannerTest {
         void twoWorkloadsAreNeverEvictedForEachOther() {
             Cluster cluster =
                     full().within("team-b")
-                            .before(
-                                    new PastEviction(
-                                            "p",
-                                            NOON.minus(Duration.ofHours(23)),
-                                            NOON.minus(Duration.ofHours(22)),
-                                            new PodRef("u", "team-a", "old"),
-                                            "x",
-                                            "team-a",
-                                            "team-b",
-                                            "n1",
-                                            true,
-                                            true))
+                            .before(roomForTeamA(true, true))
                             .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
 
             assertThat(spared(cluster.decide()))
