@@ -68,7 +68,7 @@ final class ReportAuthorizer {
         boolean known = pods.known();
         ReportingPod pod = pods.find(reported).orElse(null);
         if (pod == null && !known) {
-            return new Entry.Rejected(new Unavailable("the pods of the cluster are not known yet"));
+            return notKnownYet();
         }
         if (pod == null || pod.ended()) {
             return refuse(
@@ -77,13 +77,23 @@ final class ReportAuthorizer {
         return admit(reporter, report, Map.of(reported, pod), now);
     }
 
-    /** Pods that are gone, or not known yet, are passed over: the node is ahead or behind of us. */
+    private static Entry notKnownYet() {
+        return new Entry.Rejected(new Unavailable("the pods of the cluster are not known yet"));
+    }
+
+    /**
+     * Pods that are gone, or new, are passed over: the node is ahead or behind of us. Before any
+     * are known all would be, as if none of them held too much memory any more.
+     */
     private static Entry agent(Reporter reporter, UsageReport report, Pods pods, Instant now) {
         String node = reporter.node();
         if (node == null) {
             return refuse(
                     Refusal.NO_NODE,
                     "the token does not name its node; Kubernetes 1.32 or later is needed");
+        }
+        if (!pods.known()) {
+            return notKnownYet();
         }
         var known = new HashMap<UUID, ReportingPod>();
         for (PodUse reported : report.pods()) {

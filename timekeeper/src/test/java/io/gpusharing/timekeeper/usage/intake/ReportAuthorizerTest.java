@@ -71,17 +71,18 @@ class ReportAuthorizerTest {
     }
 
     @Test
-    void noReportIsRefusedBeforeThePodsAreListed() {
-        watched.clear();
+    void noReportIsRefusedOrTakenBeforeThePodsAreListed() {
+        assertComesTooEarly(sidecarOf(uid), sidecar(run, 1, uid));
+        assertComesTooEarly(agentOn("n1"), agent(run, 1, new PodUse(uid, List.of())));
+    }
 
-        ReportAuthorizer.Entry entry =
-                authorizer.judge(
-                        sidecarOf(uid),
-                        sidecar(run, 1, uid),
-                        Reports.watched(it -> Optional.empty(), false),
-                        NOON);
-
-        assertThat(entry)
+    private void assertComesTooEarly(Reporter reporter, UsageReport report) {
+        assertThat(
+                        authorizer.judge(
+                                reporter,
+                                report,
+                                Reports.watched(it -> Optional.empty(), false),
+                                NOON))
                 .isInstanceOfSatisfying(
                         Rejected.class,
                         it -> assertThat(it.outcome()).isInstanceOf(Unavailable.class));
