@@ -187,10 +187,10 @@ class EvictionKillsIT {
     }
 
     private void killOne(int most) {
+        restartEnded();
         if (kills.get() == most) {
             return;
         }
-        restartEnded();
         if (random.nextBoolean()) {
             cluster.scheduler().restartExtender();
         } else {

@@ -1,9 +1,14 @@
 package io.gpusharing.scheduler.evicting;
 
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
+import io.gpusharing.scheduler.cluster.PodLookup;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
 
@@ -17,10 +22,15 @@ final class Claims {
     private static final Comparator<EvictionPlan> FIRST =
             Comparator.comparing(EvictionPlan::created).thenComparing(EvictionPlan::uid);
 
+    /** In which kube-scheduler deletes pods after it was told that it may. */
+    private static final Duration PROMPTLY = Duration.ofSeconds(10);
+
+    private final PodLookup pods;
     private final EvictionWatch watch;
     private final PlanStore store;
 
-    Claims(EvictionWatch watch, PlanStore store) {
+    Claims(PodLookup pods, EvictionWatch watch, PlanStore store) {
+        this.pods = pods;
         this.watch = watch;
         this.store = store;
     }
@@ -30,25 +40,63 @@ final class Claims {
      * will say so. What is open is read anew, for the watch may not show what was written a moment
      * ago.
      */
-    boolean isOthers(EvictionPlan plan, Victim victim) {
+    boolean isOthers(EvictionPlan plan, Victim victim, Optional<Pod> pod) {
         return watch.all().stream()
                 .filter(it -> !it.uid().equals(plan.uid()))
                 .filter(it -> it.victims().stream().anyMatch(one -> one.uid().equals(victim.uid())))
                 .flatMap(it -> (it.object().isOpen() ? store.read(it) : Optional.of(it)).stream())
-                .anyMatch(it -> hasEnded(it, plan, victim));
+                .anyMatch(it -> hasEnded(it, plan, victim, pod));
     }
 
-    private static boolean hasEnded(EvictionPlan other, EvictionPlan plan, Victim victim) {
+    private boolean hasEnded(
+            EvictionPlan other, EvictionPlan plan, Victim victim, Optional<Pod> pod) {
         boolean older = FIRST.compare(other, plan) < 0;
         if (plan.hasEnded(victim)) {
             // Both may have written so before they deleted it, and been stopped then.
             return other.hasEnded(victim) && (older || other.phase() != Phase.Planned);
         }
-        return other.hasEnded(victim) || (older && isFollowed(other));
+        return other.hasEnded(victim) || (older && isOpen(other) && isPreempted(other, pod));
     }
 
-    /** Whether it says of each victim that has ended by now that it did. */
-    private static boolean isFollowed(EvictionPlan plan) {
+    private static boolean isOpen(EvictionPlan plan) {
         return plan.cause() == Cause.Preemption && plan.phase() == Phase.Asked;
+    }
+
+    /**
+     * Whether kube-scheduler ended a pod as a plan of preemption lets it. It says so on it before
+     * it deletes it, where the pod's owner may write as well, to hide that; but the owner can
+     * change neither when the deletion began, nor that kube-scheduler has followed the plan. A pod
+     * that is gone says nothing any more.
+     */
+    boolean isPreempted(EvictionPlan plan, Optional<Pod> pod) {
+        return pod.isEmpty()
+                || Surveyor.isDisrupted(pod.get(), "PreemptionByScheduler", plan.created())
+                || (isPrompt(plan, pod.get()) && isFollowed(plan));
+    }
+
+    private static boolean isPrompt(EvictionPlan plan, Pod pod) {
+        return deletedAt(pod)
+                .filter(at -> !at.isBefore(plan.created()))
+                .filter(at -> at.isBefore(plan.created().plus(PROMPTLY)))
+                .isPresent();
+    }
+
+    /** When its deletion began; shortening the grace moves the end alone. */
+    private static Optional<Instant> deletedAt(Pod pod) {
+        Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
+        return Optional.ofNullable(ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp()))
+                .map(end -> end.minusSeconds(grace == null ? 0 : grace));
+    }
+
+    /** Whether kube-scheduler wants the waiter where it was told that it may end the victims. */
+    private boolean isFollowed(EvictionPlan plan) {
+        String node = plan.object().getSpec().node();
+        return plan.waiter()
+                .flatMap(it -> pods.find(it.namespace(), it.name(), it.uid()))
+                .filter(it ->
+                        node.equals(it.getSpec().getNodeName())
+                                || (it.getStatus() != null
+                                        && node.equals(it.getStatus().getNominatedNodeName())))
+                .isPresent();
     }
 }

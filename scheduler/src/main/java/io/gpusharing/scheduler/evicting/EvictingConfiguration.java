@@ -136,7 +136,7 @@ class EvictingConfiguration {
             Clock clock) {
         var store = new PlanStore(client, unreadable.ofReader(), new EvictionMetrics(registry));
         var pods = new PodLookup(client);
-        var claims = new Claims(watch, store);
+        var claims = new Claims(pods, watch, store);
         var waiters = new Waiters(pods, store);
         var refusedStarts =
                 new RefusedStartPlanner(pods, store, refused, properties.startDeadline());

@@ -91,7 +91,9 @@ final class Evictions {
         }
         String reason = whyNobody(plan, survey, now);
         if (!reason.isEmpty()) {
-            return conclude(plan, withoutTheRest(plan, survey, reason), reason, now);
+            // Whoever leads by now may have said the same by another plan.
+            return !leads.getAsBoolean()
+                    || conclude(plan, withoutTheRest(plan, survey, reason), reason, now);
         }
         if (!refusedStarts.allow(plan, survey)) {
             return false;

@@ -46,8 +46,8 @@ final class Evictor implements SmartLifecycle {
     private static final Duration LOOK = Duration.ofSeconds(3);
 
     /**
-     * Plans at one go, of those that are carried out and of those that are looked at: one that was
-     * written meanwhile waits for no thousands of others.
+     * Plans at one go, of those that are carried out, of those that are asked for and of those that
+     * are looked at: one that was written meanwhile waits for no thousands of others.
      */
     private static final int MOST = 50;
 
@@ -135,7 +135,9 @@ final class Evictor implements SmartLifecycle {
         looked = now;
         Map<Boolean, List<EvictionPlan>> due = due(now);
         attemptFirst(due.getOrDefault(true, List.of()), PAUSE, this::carryOut);
-        refusedStarts.plan(leadership::leads, now);
+        if (!refusedStarts.plan(leadership::leads, MOST, now)) {
+            trigger();
+        }
         attemptFirst(due.getOrDefault(false, List.of()), LOOK, this::look);
     }
 
@@ -154,9 +156,9 @@ final class Evictor implements SmartLifecycle {
         return all.stream()
                 .filter(it -> !triedAgain(it).isAfter(now))
                 .sorted(
-                        Comparator.comparing(this::triedAgain)
-                                // Others have no end by which they are too late.
-                                .thenComparing(plan -> plan.cause() != Cause.Reclaim)
+                        // Others have no end by which they are too late.
+                        Comparator.comparing((EvictionPlan plan) -> plan.cause() != Cause.Reclaim)
+                                .thenComparing(this::triedAgain)
                                 .thenComparing(EvictionPlan::created)
                                 .thenComparing(EvictionPlan::name))
                 .collect(Collectors.partitioningBy(EvictionPlan::isCarriedOut));

@@ -1,13 +1,11 @@
 package io.gpusharing.scheduler.evicting;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.scheduler.cluster.PodLookup;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -15,9 +13,6 @@ import java.util.Optional;
 
 /** Finds out whether kube-scheduler ended those whom it was told it might end. */
 final class PreemptionFollower {
-
-    /** In which kube-scheduler deletes pods after it was told that it may. */
-    private static final Duration PROMPTLY = Duration.ofSeconds(10);
 
     private final PodLookup pods;
     private final Claims claims;
@@ -58,48 +53,12 @@ final class PreemptionFollower {
         if (pod.filter(PodLookup::isLiving).isPresent()) {
             return Optional.empty();
         }
-        if (pod.isPresent() && !isPreempted(plan, pod.get())) {
+        if (!claims.isPreempted(plan, pod)) {
             return Optional.of(new Answer(victim.uid(), Result.Gone.name(), "it ended otherwise"));
         }
         return Optional.of(
-                claims.isOthers(plan, victim)
+                claims.isOthers(plan, victim, pod)
                         ? Surveyor.byAnother(victim)
                         : new Answer(victim.uid(), Result.Preempted.name(), null));
-    }
-
-    /**
-     * Whether kube-scheduler ended a pod. It says so on it before it deletes it, where the pod's
-     * owner may write as well, to hide that; but the owner can change neither when the deletion
-     * began, nor that kube-scheduler has followed the plan.
-     */
-    private boolean isPreempted(EvictionPlan plan, Pod pod) {
-        return Surveyor.isDisrupted(pod, "PreemptionByScheduler", plan.created())
-                || (isPrompt(plan, pod) && isFollowed(plan));
-    }
-
-    private static boolean isPrompt(EvictionPlan plan, Pod pod) {
-        return deletedAt(pod)
-                .filter(at -> !at.isBefore(plan.created()))
-                .filter(at -> at.isBefore(plan.created().plus(PROMPTLY)))
-                .isPresent();
-    }
-
-    /** When its deletion began; shortening the grace moves the end alone. */
-    private static Optional<Instant> deletedAt(Pod pod) {
-        Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
-        return Optional.ofNullable(ApiTime.readPresent(pod.getMetadata().getDeletionTimestamp()))
-                .map(end -> end.minusSeconds(grace == null ? 0 : grace));
-    }
-
-    /** Whether kube-scheduler wants the waiter where it was told that it may end the victims. */
-    private boolean isFollowed(EvictionPlan plan) {
-        String node = plan.object().getSpec().node();
-        return plan.waiter()
-                .flatMap(it -> pods.find(it.namespace(), it.name(), it.uid()))
-                .filter(it ->
-                        node.equals(it.getSpec().getNodeName())
-                                || (it.getStatus() != null
-                                        && node.equals(it.getStatus().getNominatedNodeName())))
-                .isPresent();
     }
 }

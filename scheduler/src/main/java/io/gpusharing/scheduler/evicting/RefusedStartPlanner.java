@@ -87,12 +87,14 @@ final class RefusedStartPlanner {
     }
 
     /**
-     * Asks for whoever is due.
+     * Asks for those that are due, for so many at one go.
      *
      * @param leads whether this replica still may
+     * @return whether nobody is left who is due
      * @throws KubernetesClientException if the API server would most likely answer nobody
      */
-    void plan(BooleanSupplier leads, Instant now) {
+    boolean plan(BooleanSupplier leads, int most, Instant now) {
+        int left = most;
         List<RefusedStart> waiting = refused.waiting();
         Set<Key> keys = waiting.stream().map(Key::of).collect(Collectors.toSet());
         seen.keySet().retainAll(keys);
@@ -105,11 +107,15 @@ final class RefusedStartPlanner {
             if (!settled.contains(key)
                     && !resting.getOrDefault(key, due).isAfter(now)
                     && leads.getAsBoolean()) {
+                if (left-- == 0) {
+                    return false;
+                }
                 // Before it is asked for: whatever goes wrong, the others have their turn.
                 resting.put(key, now.plus(AGAIN));
                 askSafely(start, first, now);
             }
         }
+        return true;
     }
 
     /**

@@ -106,7 +106,7 @@ final class Surveyor {
         if (plan.phase() != Phase.Planned) {
             return new Answer(victim.uid(), Result.Gone.name(), "it was gone already");
         }
-        if (claims.isOthers(plan, victim)) {
+        if (claims.isOthers(plan, victim, pod)) {
             return byAnother(victim);
         }
         Optional<Answer> mark = plan.answer(victim);

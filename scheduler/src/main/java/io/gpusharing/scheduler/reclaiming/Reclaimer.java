@@ -100,6 +100,7 @@ final class Reclaimer extends LeaderTask {
     @Override
     protected void takeOver() {
         released.clear();
+        listed.clear();
     }
 
     @Override

@@ -203,6 +203,23 @@ class PreemptionFollowerTest extends EvictingTest {
     }
 
     @Test
+    void whomReclaimHasEvictedIsNoOlderPreemptionsThatKubeSchedulerDidNotFollow() {
+        clock.set(TEN.plusSeconds(20));
+        reclaim("reclaim-000001", victim("a"));
+        cluster.once(FakeCluster.inEarnest("a"), FakeCluster.away());
+        assertThatThrownBy(this::round).isInstanceOf(KubernetesClientException.class);
+        // The answer alone was lost.
+        cluster.disrupt("team-a/a", "EvictionByEvictionAPI");
+        replica = replica(Leadership.alone(), registry);
+
+        roundAfter(Duration.ofSeconds(25));
+
+        assertBecame("reclaim-000001", "Done", "Evicted");
+        roundAfter(Duration.ofSeconds(122));
+        assertBecame(PLAN, "NotDone", "Gone", "Spared");
+    }
+
+    @Test
     void whomAnotherPlanHasEvictedMeanwhileWasNotEvictedByReclaimAsWell() {
         cluster.pod("team-a", "c");
         reclaim("reclaim-000001", victim("c"));

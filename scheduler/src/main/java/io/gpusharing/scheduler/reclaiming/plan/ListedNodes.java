@@ -11,20 +11,20 @@ import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.sharing.Amounts;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * What pods without GPUs took of the nodes whose pods were listed lately. Nobody is evicted by it:
- * a decision rests on pods that were listed for it. But a node that has no memory left for a waiter
- * need not be listed again each second to find that out, nor all nodes one after the other where
- * none has. For one thread.
+ * What pods without GPUs took of the nodes whose pods were listed lately. A node that has no memory
+ * left for a waiter need not be listed again each second to find that out, nor all nodes one after
+ * the other where none has. {@link RoundPicture} has nobody evicted by it. For one thread.
  */
 public final class ListedNodes {
 
-    /** Long enough to look at thousands of nodes, some of them in each round. */
+    /** A waiter may be put off for so long though a node has room by now. */
     static final Duration REMEMBERED = Duration.ofMinutes(3);
 
     private final Map<String, Listed> byName = new HashMap<>();
@@ -73,10 +73,40 @@ public final class ListedNodes {
                 Duration.ZERO);
     }
 
-    /** The same with what is remembered of nodes, none of which is complete by that. */
+    /**
+     * Forgets what is too old, a few nodes at a time: were it all at once, a waiter that looks at
+     * thousands of nodes might find the first ones forgotten whenever it comes to the last.
+     */
+    void forget(Instant now) {
+        // After the clock was set back nobody knows how old that is.
+        byName.values().removeIf(it -> it.at().isAfter(now));
+        byName.entrySet().stream()
+                .filter(it -> !now.isBefore(it.getValue().at().plus(REMEMBERED)))
+                .sorted(Comparator.comparing(it -> it.getValue().at()))
+                .limit(RoundPicture.MOST / 2)
+                .map(Map.Entry::getKey)
+                .toList()
+                .forEach(byName::remove);
+    }
+
+    /** Forgets everything. */
+    public void clear() {
+        byName.clear();
+    }
+
+    /** Whether anything is remembered of nodes whose pods a snapshot does not know. */
+    boolean addsTo(ClusterSnapshot snapshot) {
+        return !snapshot.completeNodes().containsAll(byName.keySet());
+    }
+
+    /** A snapshot with what is remembered of nodes whose pods it does not know. */
     ClusterSnapshot completing(ClusterSnapshot snapshot) {
-        byName.values().removeIf(it -> !snapshot.now().isBefore(it.at().plus(REMEMBERED)));
-        return snapshot.beside(
-                byName.values().stream().flatMap(it -> it.others().stream()).toList());
+        return addsTo(snapshot)
+                ? snapshot.beside(
+                        byName.entrySet().stream()
+                                .filter(it -> !snapshot.completeNodes().contains(it.getKey()))
+                                .flatMap(it -> it.getValue().others().stream())
+                                .toList())
+                : snapshot;
     }
 }

@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides for every waiting pod whether somebody is evicted for it, and who.
@@ -39,12 +38,6 @@ public final class Planner {
 
     /** For so many waiters one round searches the cluster; equal ones count once. */
     static final int MAX_EVALUATIONS = 50;
-
-    /**
-     * Of so many nodes the pods are listed for one waiter in one round; explanations look at no
-     * more.
-     */
-    static final int MAX_LISTED = 64;
 
     private final Rules rules;
     private final WaiterQueue queue;
@@ -105,10 +98,11 @@ public final class Planner {
     public List<Decision> plan(ClusterSnapshot snapshot, Function<String, List<Holder>> nodePods) {
         var decisions = new ArrayList<Decision>();
         var answers = new HashMap<WaiterKind, Leave>();
-        ClusterSnapshot present = listed.completing(snapshot);
-        RoundSnapshot round = new RoundSnapshot(present, rules);
+        listed.forget(snapshot.now());
+        var picture = new RoundPicture(snapshot, rules, listed, nodePods, this::decide);
         evaluations = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {
+            ClusterSnapshot present = picture.known();
             Optional<Leave> refused = new WaiterFilter(present, rules).refuse(waiter);
             Leave same = answers.get(kind(present, waiter));
             if (refused.isPresent()) {
@@ -125,35 +119,15 @@ public final class Planner {
                 continue;
             }
             evaluations++;
-            Decision decision = decide(round, waiter);
-            int left = MAX_LISTED;
-            for (String node = incompleteNode(decision, present); node != null; ) {
-                if (left-- == 0) {
-                    decision = postponed(waiter, "so many nodes have no room beside other pods");
-                    break;
-                }
-                List<Holder> all = nodePods.apply(node);
-                listed.remember(node, all, present.now());
-                present = present.withAllPodsOf(node, all);
-                round = new RoundSnapshot(present, rules);
-                decision = decide(round, waiter);
-                node = incompleteNode(decision, present);
-            }
+            Decision decision =
+                    picture.decide(waiter)
+                            .orElseGet(() ->
+                                    postponed(
+                                            waiter,
+                                            "more nodes have no room beside other pods than are looked at in a round"));
             switch (decision) {
                 case Evict evict -> {
-                    present =
-                            present.after(
-                                    evict.victimUids(),
-                                    evictions(evict, present),
-                                    evict.node(),
-                                    new KeptRoom(
-                                            waiter.pod().uid(),
-                                            waiter.priority(),
-                                            evict.node(),
-                                            evict.gpus(),
-                                            evict.victimUids(),
-                                            settlesAt(evict, present)));
-                    round = new RoundSnapshot(present, rules);
+                    picture.becomes(carriedOut(evict, picture.known()));
                     answers.clear();
                 }
                 case Leave leave -> {
@@ -171,6 +145,20 @@ public final class Planner {
     private Leave postponed(Waiter waiter, String why) {
         queue.postpone(waiter);
         return new Leave(waiter, Reason.NEXT_ROUND, why, null, List.of());
+    }
+
+    private ClusterSnapshot carriedOut(Evict plan, ClusterSnapshot snapshot) {
+        return snapshot.after(
+                plan.victimUids(),
+                evictions(plan, snapshot),
+                plan.node(),
+                new KeptRoom(
+                        plan.waiter().pod().uid(),
+                        plan.waiter().priority(),
+                        plan.node(),
+                        plan.gpus(),
+                        plan.victimUids(),
+                        settlesAt(plan, snapshot)));
     }
 
     /** What the plan will have done, as the next decision sees it. */
@@ -196,15 +184,6 @@ public final class Planner {
     public Instant settlesAt(Evict plan, ClusterSnapshot snapshot) {
         return new EndingRules(rules.settle(), rules.maxGrace())
                 .settlesAt(snapshot.now(), plan.victims().stream().map(Victim::grace));
-    }
-
-    private static @Nullable String incompleteNode(Decision decision, ClusterSnapshot snapshot) {
-        String node =
-                switch (decision) {
-                    case Evict evict -> evict.node();
-                    case Leave leave -> leave.node();
-                };
-        return node == null || snapshot.completeNodes().contains(node) ? null : node;
     }
 
     private Decision decide(RoundSnapshot round, Waiter waiter) {

@@ -1058,7 +1058,7 @@ class PlannerTest {
     @Test
     void nodesWithoutRoomBesidePodsWithoutGpusAreListedOnceInAWhileAndFewInARound() {
         var cluster = new Cluster().within("team-b").over("team-a", 5);
-        int nodes = 2 * Planner.MAX_LISTED + 1;
+        int nodes = 2 * RoundPicture.MOST + 1;
         for (int i = 0; i < nodes; i++) {
             cluster.node("n" + i).runs(pod("team-a", "p" + i).gpus(2).on("n" + i, 0, 1));
         }
@@ -1086,7 +1086,7 @@ class PlannerTest {
                                 .getFirst();
 
         assertThat(reason(round.apply(Duration.ZERO))).isEqualTo(Reason.NEXT_ROUND);
-        assertThat(asked).hasSize(Planner.MAX_LISTED);
+        assertThat(asked).hasSize(RoundPicture.MOST);
         assertThat(reason(round.apply(ofSeconds(1)))).isEqualTo(Reason.NEXT_ROUND);
         assertThat(reason(round.apply(ofSeconds(2)))).isEqualTo(Reason.WOULD_NOT_FIT);
         assertThat(reason(round.apply(ofSeconds(3)))).isEqualTo(Reason.WOULD_NOT_FIT);
@@ -1095,7 +1095,38 @@ class PlannerTest {
         assertThat(reason(round.apply(ListedNodes.REMEMBERED))).isEqualTo(Reason.WOULD_NOT_FIT);
         assertThat(asked)
                 .as("somebody may have gone meanwhile")
-                .hasSize(nodes + Planner.MAX_LISTED);
+                .hasSize(nodes + RoundPicture.MOST / 2);
+    }
+
+    @Test
+    void nobodyGoesByWhatIsOnlyRemembered() {
+        Duration young = Duration.ofMinutes(5).minusSeconds(30);
+        var held = pod("team-a", "p").gpus(2).age(young).on("b", 0, 1);
+        ClusterSnapshot metered =
+                new Cluster()
+                        .node("a")
+                        .node("b")
+                        .within("team-b")
+                        .over("team-a", 5)
+                        .runs(held)
+                        .waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE))
+                        .snapshot();
+        var listed = new ListedNodes();
+        var onA = new ArrayList<>(List.of(pod("web", "cpu-hog").share(0, 0).cpus(15).on("a")));
+        Function<Duration, Decision> round =
+                later ->
+                        new Planner(RULES, new WaiterQueue(), listed)
+                                .plan(
+                                        incomplete(metered, metered.now().plus(later)),
+                                        node -> node.equals("a") ? List.copyOf(onA) : List.of(held))
+                                .getFirst();
+
+        assertThat(reason(round.apply(Duration.ZERO))).isNotEqualTo(Reason.FITS);
+        onA.clear();
+
+        assertThat(reason(round.apply(A_MINUTE)))
+                .as("for who is over could go by now, and need not")
+                .isEqualTo(Reason.FITS);
     }
 
     private static ClusterSnapshot incomplete(ClusterSnapshot snapshot, Instant now) {

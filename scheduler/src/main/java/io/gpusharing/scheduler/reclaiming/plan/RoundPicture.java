@@ -1,0 +1,106 @@
+package io.gpusharing.scheduler.reclaiming.plan;
+
+import io.gpusharing.scheduler.picture.ClusterSnapshot;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
+import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cluster as one round sees it. The pods of the nodes that a decision rests on are listed
+ * first. What is only remembered of other nodes may spare listing them, and nobody is evicted by
+ * it: it may be over by now. For one thread.
+ */
+final class RoundPicture {
+
+    /**
+     * Of so many nodes pods are listed before a waiter is put off; explanations look at no more.
+     */
+    static final int MOST = 64;
+
+    private final Rules rules;
+    private final ListedNodes listed;
+    private final Function<String, List<Holder>> nodePods;
+    private final BiFunction<RoundSnapshot, Waiter, Decision> decide;
+    private ClusterSnapshot known;
+    private RoundSnapshot remembered;
+
+    /**
+     * @param nodePods all pods of a node, asked for once
+     * @param decide by what is known of the cluster
+     */
+    RoundPicture(
+            ClusterSnapshot known,
+            Rules rules,
+            ListedNodes listed,
+            Function<String, List<Holder>> nodePods,
+            BiFunction<RoundSnapshot, Waiter, Decision> decide) {
+        this.rules = rules;
+        this.listed = listed;
+        this.nodePods = nodePods;
+        this.decide = decide;
+        this.known = known;
+        this.remembered = new RoundSnapshot(listed.completing(known), rules);
+    }
+
+    /** What is known for certain. */
+    ClusterSnapshot known() {
+        return known;
+    }
+
+    /** Something has changed. */
+    void becomes(ClusterSnapshot other) {
+        known = other;
+        remembered = new RoundSnapshot(listed.completing(other), rules);
+    }
+
+    /** Decides for a waiter; empty where too many nodes would have to be listed at once. */
+    Optional<Decision> decide(Waiter waiter) {
+        Decision decision = decide.apply(remembered, waiter);
+        int left = MOST;
+        for (String node = incompleteNode(decision);
+                node != null;
+                node = incompleteNode(decision)) {
+            if (left-- == 0) {
+                return Optional.empty();
+            }
+            list(node);
+            decision = decide.apply(remembered, waiter);
+        }
+        return Optional.of(
+                decision instanceof Evict && listed.addsTo(known)
+                        ? withoutWhatIsRemembered(waiter)
+                        : decision);
+    }
+
+    private Decision withoutWhatIsRemembered(Waiter waiter) {
+        Decision decision = decide.apply(new RoundSnapshot(known, rules), waiter);
+        for (String node = incompleteNode(decision);
+                node != null;
+                node = incompleteNode(decision)) {
+            list(node);
+            decision = decide.apply(new RoundSnapshot(known, rules), waiter);
+        }
+        return decision;
+    }
+
+    private void list(String node) {
+        List<Holder> pods = nodePods.apply(node);
+        listed.remember(node, pods, known.now());
+        becomes(known.withAllPodsOf(node, pods));
+    }
+
+    private @Nullable String incompleteNode(Decision decision) {
+        String node =
+                switch (decision) {
+                    case Evict evict -> evict.node();
+                    case Leave leave -> leave.node();
+                };
+        return node == null || known.completeNodes().contains(node) ? null : node;
+    }
+}
