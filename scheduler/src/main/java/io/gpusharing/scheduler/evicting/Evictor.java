@@ -156,9 +156,9 @@ final class Evictor implements SmartLifecycle {
         return all.stream()
                 .filter(it -> !triedAgain(it).isAfter(now))
                 .sorted(
-                        // Others have no end by which they are too late.
-                        Comparator.comparing((EvictionPlan plan) -> plan.cause() != Cause.Reclaim)
-                                .thenComparing(this::triedAgain)
+                        Comparator.comparing(this::triedAgain)
+                                // Others have no end by which they are too late.
+                                .thenComparing(plan -> plan.cause() != Cause.Reclaim)
                                 .thenComparing(EvictionPlan::created)
                                 .thenComparing(EvictionPlan::name))
                 .collect(Collectors.partitioningBy(EvictionPlan::isCarriedOut));
@@ -174,7 +174,7 @@ final class Evictor implements SmartLifecycle {
 
     private boolean look(EvictionPlan plan, Instant now) {
         return switch (plan.phase()) {
-            case Asked, Planned -> preemptions.follow(plan, now);
+            case Asked, Planned -> preemptions.follow(plan, leadership::leads, now);
             case Done -> waiters.settle(plan, now);
             case Refused, NotDone -> true;
         };

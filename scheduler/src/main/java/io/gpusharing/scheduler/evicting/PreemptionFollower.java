@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /** Finds out whether kube-scheduler ended those whom it was told it might end. */
 final class PreemptionFollower {
@@ -27,9 +28,10 @@ final class PreemptionFollower {
     /**
      * Writes down what became of the victims: once all of them have ended, or their time is over.
      *
-     * @return whether that is written
+     * @param leads whether this replica still may
+     * @return whether nothing is left to do for now
      */
-    boolean follow(EvictionPlan plan, Instant now) {
+    boolean follow(EvictionPlan plan, BooleanSupplier leads, Instant now) {
         Map<String, Answer> answers = new LinkedHashMap<>();
         for (Victim victim : plan.victims()) {
             Optional<Answer> answer = whatBecame(plan, victim);
@@ -44,7 +46,9 @@ final class PreemptionFollower {
                                     Result.Spared.name(),
                                     "kube-scheduler had not ended it by " + plan.settlesAt())));
         }
-        return store.over(plan, answers, "kube-scheduler ended none of them", now);
+        // Whoever leads by now may have said of another plan what became of a pod of both.
+        return !leads.getAsBoolean()
+                || store.over(plan, answers, "kube-scheduler ended none of them", now);
     }
 
     /** What kube-scheduler did to a victim; empty while the pod runs on. */

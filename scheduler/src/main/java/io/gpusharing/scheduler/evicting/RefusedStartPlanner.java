@@ -100,9 +100,10 @@ final class RefusedStartPlanner {
         seen.keySet().retainAll(keys);
         settled.retainAll(keys);
         resting.keySet().retainAll(keys);
+        keys.forEach(it -> seen.putIfAbsent(it, now));
         for (RefusedStart start : waiting) {
             Key key = Key.of(start);
-            Instant first = Objects.requireNonNullElse(seen.putIfAbsent(key, now), now);
+            Instant first = Objects.requireNonNull(seen.get(key));
             Instant due = start.isFinal() ? now : patience(start.since(), first);
             if (!settled.contains(key)
                     && !resting.getOrDefault(key, due).isAfter(now)

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What pods without GPUs took of the nodes whose pods were listed lately. A node that has no memory
@@ -24,10 +25,18 @@ import java.util.Set;
  */
 public final class ListedNodes {
 
-    /** A waiter may be put off for so long though a node has room by now. */
+    /**
+     * A waiter may be left alone for so long though a node has room by now; for longer where
+     * thousands of nodes are remembered.
+     */
     static final Duration REMEMBERED = Duration.ofMinutes(3);
 
     private final Map<String, Listed> byName = new HashMap<>();
+
+    /** Waiters for whom somebody would go by what is remembered, since when that is looked into. */
+    private final Map<String, Instant> doubted = new HashMap<>();
+
+    private Instant forgotten = Instant.EPOCH;
 
     private record Listed(Instant at, List<Holder> others) {}
 
@@ -35,7 +44,7 @@ public final class ListedNodes {
     private record Kind(int priority, boolean leaving) {}
 
     /**
-     * @param pods all that the node has now
+     * @param pods all that the node has now and no watch follows
      */
     void remember(String node, List<Holder> pods, Instant now) {
         Map<Kind, Amounts> sums =
@@ -47,13 +56,12 @@ public final class ListedNodes {
                                         mapping(
                                                 pod -> pod.hold().requests(),
                                                 reducing(Amounts.NONE, Amounts::plus))));
-        byName.put(
-                node,
-                new Listed(
-                        now,
+        Stream<Holder> others =
+                Stream.concat(
+                        pods.stream().filter(Holder::hasGpu),
                         sums.entrySet().stream()
-                                .map(it -> others(node, it.getKey(), it.getValue(), now))
-                                .toList()));
+                                .map(it -> others(node, it.getKey(), it.getValue(), now)));
+        byName.put(node, new Listed(now, others.toList()));
     }
 
     private static Holder others(String node, Kind of, Amounts requests, Instant now) {
@@ -78,8 +86,11 @@ public final class ListedNodes {
      * thousands of nodes might find the first ones forgotten whenever it comes to the last.
      */
     void forget(Instant now) {
-        // After the clock was set back nobody knows how old that is.
-        byName.values().removeIf(it -> it.at().isAfter(now));
+        // After a while in which nobody looked, and after the clock was set back, all is too old.
+        if (now.isBefore(forgotten) || now.isAfter(forgotten.plus(REMEMBERED))) {
+            clear();
+        }
+        forgotten = now;
         byName.entrySet().stream()
                 .filter(it -> !now.isBefore(it.getValue().at().plus(REMEMBERED)))
                 .sorted(Comparator.comparing(it -> it.getValue().at()))
@@ -92,6 +103,18 @@ public final class ListedNodes {
     /** Forgets everything. */
     public void clear() {
         byName.clear();
+        doubted.clear();
+        forgotten = Instant.EPOCH;
+    }
+
+    /** Since when it is looked into whether somebody has to go for a waiter. */
+    Instant doubtedSince(String waiter, Instant now) {
+        return doubted.computeIfAbsent(waiter, it -> now);
+    }
+
+    /** It has been found out. */
+    void believe(String waiter) {
+        doubted.remove(waiter);
     }
 
     /** Whether anything is remembered of nodes whose pods a snapshot does not know. */
@@ -101,11 +124,18 @@ public final class ListedNodes {
 
     /** A snapshot with what is remembered of nodes whose pods it does not know. */
     ClusterSnapshot completing(ClusterSnapshot snapshot) {
+        return completing(snapshot, Instant.EPOCH);
+    }
+
+    /** The same with what was listed since then. */
+    ClusterSnapshot completing(ClusterSnapshot snapshot, Instant since) {
         return addsTo(snapshot)
                 ? snapshot.beside(
                         byName.entrySet().stream()
                                 .filter(it -> !snapshot.completeNodes().contains(it.getKey()))
-                                .flatMap(it -> it.getValue().others().stream())
+                                .map(Map.Entry::getValue)
+                                .filter(it -> !it.at().isBefore(since))
+                                .flatMap(it -> it.others().stream())
                                 .toList())
                 : snapshot;
     }

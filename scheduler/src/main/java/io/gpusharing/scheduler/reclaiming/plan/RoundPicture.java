@@ -1,20 +1,25 @@
 package io.gpusharing.scheduler.reclaiming.plan;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The cluster as one round sees it. The pods of the nodes that a decision rests on are listed
- * first. What is only remembered of other nodes may spare listing them, and nobody is evicted by
- * it: it may be over by now. For one thread.
+ * first. What is only remembered of other nodes may spare listing them, for a decision by which
+ * nobody is evicted. For one thread.
  */
 final class RoundPicture {
 
@@ -29,6 +34,7 @@ final class RoundPicture {
     private final BiFunction<RoundSnapshot, Waiter, Decision> decide;
     private ClusterSnapshot known;
     private RoundSnapshot remembered;
+    private int left;
 
     /**
      * @param nodePods all pods of a node, asked for once
@@ -61,8 +67,24 @@ final class RoundPicture {
 
     /** Decides for a waiter; empty where too many nodes would have to be listed at once. */
     Optional<Decision> decide(Waiter waiter) {
-        Decision decision = decide.apply(remembered, waiter);
-        int left = MOST;
+        left = MOST;
+        Optional<Decision> decision = decide(waiter, () -> remembered);
+        if (decision.filter(Evict.class::isInstance).isEmpty() || !listed.addsTo(known)) {
+            return decision;
+        }
+        // What is remembered may be over by now, and all that counts here is listed anew: some of
+        // it in each round.
+        Instant since = listed.doubtedSince(waiter.pod().uid(), known.now());
+        Optional<Decision> certain =
+                decide(waiter, () -> new RoundSnapshot(listed.completing(known, since), rules));
+        if (certain.isPresent()) {
+            listed.believe(waiter.pod().uid());
+        }
+        return certain;
+    }
+
+    private Optional<Decision> decide(Waiter waiter, Supplier<RoundSnapshot> snapshot) {
+        Decision decision = decide.apply(snapshot.get(), waiter);
         for (String node = incompleteNode(decision);
                 node != null;
                 node = incompleteNode(decision)) {
@@ -70,28 +92,19 @@ final class RoundPicture {
                 return Optional.empty();
             }
             list(node);
-            decision = decide.apply(remembered, waiter);
+            decision = decide.apply(snapshot.get(), waiter);
         }
-        return Optional.of(
-                decision instanceof Evict && listed.addsTo(known)
-                        ? withoutWhatIsRemembered(waiter)
-                        : decision);
-    }
-
-    private Decision withoutWhatIsRemembered(Waiter waiter) {
-        Decision decision = decide.apply(new RoundSnapshot(known, rules), waiter);
-        for (String node = incompleteNode(decision);
-                node != null;
-                node = incompleteNode(decision)) {
-            list(node);
-            decision = decide.apply(new RoundSnapshot(known, rules), waiter);
-        }
-        return decision;
+        return Optional.of(decision);
     }
 
     private void list(String node) {
         List<Holder> pods = nodePods.apply(node);
-        listed.remember(node, pods, known.now());
+        Set<String> followed =
+                remembered.on(node).stream().map(it -> it.pod().uid()).collect(toSet());
+        listed.remember(
+                node,
+                pods.stream().filter(it -> !followed.contains(it.pod().uid())).toList(),
+                known.now());
         becomes(known.withAllPodsOf(node, pods));
     }
 

@@ -1129,6 +1129,46 @@ class PlannerTest {
                 .isEqualTo(Reason.FITS);
     }
 
+    @Test
+    void whatIsRememberedIsListedAnewOverSeveralRoundsBeforeSomebodyGoes() {
+        Duration young = Duration.ofMinutes(5).minusSeconds(30);
+        var held = pod("team-a", "p").gpus(2).age(young).on("b", 0, 1);
+        var cluster = new Cluster().node("b").within("team-b").over("team-a", 5).runs(held);
+        for (int i = 0; i < 2 * RoundPicture.MOST; i++) {
+            cluster.node("n" + i);
+        }
+        ClusterSnapshot metered =
+                cluster.waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).snapshot();
+        var listed = new ListedNodes();
+        var asked = new ArrayList<String>();
+        Function<Duration, Decision> round =
+                later ->
+                        new Planner(RULES, new WaiterQueue(), listed)
+                                .plan(
+                                        incomplete(metered, metered.now().plus(later)),
+                                        node -> {
+                                            asked.add(node);
+                                            return node.equals("b")
+                                                    ? List.of(held)
+                                                    : List.of(
+                                                            pod("web", "cpu-hog-" + node)
+                                                                    .share(0, 0)
+                                                                    .cpus(15)
+                                                                    .on(node));
+                                        })
+                                .getFirst();
+        for (int i = 0; i < 3; i++) {
+            assertThat(round.apply(ofSeconds(i))).isInstanceOf(Leave.class);
+        }
+        asked.clear();
+
+        assertThat(reason(round.apply(ofSeconds(60)))).isEqualTo(Reason.NEXT_ROUND);
+        assertThat(asked).hasSize(RoundPicture.MOST);
+        assertThat(reason(round.apply(ofSeconds(61)))).isEqualTo(Reason.NEXT_ROUND);
+        assertThat(victims(round.apply(ofSeconds(62)))).containsExactly("p");
+        assertThat(asked).contains("n0", "n" + (2 * RoundPicture.MOST - 1));
+    }
+
     private static ClusterSnapshot incomplete(ClusterSnapshot snapshot, Instant now) {
         return new ClusterSnapshot(
                 now,
