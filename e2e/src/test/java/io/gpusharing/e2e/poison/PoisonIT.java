@@ -197,7 +197,7 @@ class PoisonIT {
                 .untilAsserted(() ->
                         assertThat(cluster.unreadable("GpuEviction"))
                                 .containsEntry("timekeeper", evictions)
-                                .containsEntry("scheduler-extender", 1L));
+                                .containsEntry("scheduler-extender", evictions));
         await("an Event on each")
                 .atMost(Duration.ofSeconds(20))
                 .untilAsserted(() ->
