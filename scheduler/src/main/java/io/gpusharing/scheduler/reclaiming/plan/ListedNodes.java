@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.reclaiming.plan;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.mapping;
 import static java.util.stream.Collectors.reducing;
+import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.placement.PodHold;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
@@ -82,15 +83,19 @@ public final class ListedNodes {
     }
 
     /**
-     * Forgets what is too old, a few nodes at a time: were it all at once, a waiter that looks at
-     * thousands of nodes might find the first ones forgotten whenever it comes to the last.
+     * Forgets waiters that are gone, and what is too old, a few nodes at a time: were it all at
+     * once, a waiter that looks at thousands of nodes might find the first ones forgotten whenever
+     * it comes to the last.
      */
-    void forget(Instant now) {
+    void forget(ClusterSnapshot snapshot) {
+        Instant now = snapshot.now();
         // After a while in which nobody looked, and after the clock was set back, all is too old.
         if (now.isBefore(forgotten) || now.isAfter(forgotten.plus(REMEMBERED))) {
             clear();
         }
         forgotten = now;
+        doubted.keySet()
+                .retainAll(snapshot.waiters().stream().map(it -> it.pod().uid()).collect(toSet()));
         byName.entrySet().stream()
                 .filter(it -> !now.isBefore(it.getValue().at().plus(REMEMBERED)))
                 .sorted(Comparator.comparing(it -> it.getValue().at()))

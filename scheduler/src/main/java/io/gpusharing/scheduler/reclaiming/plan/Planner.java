@@ -98,7 +98,7 @@ public final class Planner {
     public List<Decision> plan(ClusterSnapshot snapshot, Function<String, List<Holder>> nodePods) {
         var decisions = new ArrayList<Decision>();
         var answers = new HashMap<WaiterKind, Leave>();
-        listed.forget(snapshot.now());
+        listed.forget(snapshot);
         var picture = new RoundPicture(snapshot, rules, listed, nodePods, this::decide);
         evaluations = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {

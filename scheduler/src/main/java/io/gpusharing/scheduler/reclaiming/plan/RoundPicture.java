@@ -70,6 +70,8 @@ final class RoundPicture {
         left = MOST;
         Optional<Decision> decision = decide(waiter, () -> remembered);
         if (decision.filter(Evict.class::isInstance).isEmpty() || !listed.addsTo(known)) {
+            // What was looked into before is no answer to the next question.
+            listed.believe(waiter.pod().uid());
             return decision;
         }
         // What is remembered may be over by now, and all that counts here is listed anew: some of

@@ -30,6 +30,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -1167,6 +1168,50 @@ class PlannerTest {
         assertThat(reason(round.apply(ofSeconds(61)))).isEqualTo(Reason.NEXT_ROUND);
         assertThat(victims(round.apply(ofSeconds(62)))).containsExactly("p");
         assertThat(asked).contains("n0", "n" + (2 * RoundPicture.MOST - 1));
+    }
+
+    @Test
+    void whatWasLookedIntoForAnEarlierAnswerIsNotBelievedForALaterOne() {
+        Duration young = Duration.ofMinutes(5).minusSeconds(30);
+        var held = pod("team-a", "p").gpus(2).age(young).on("b", 0, 1);
+        var cluster = new Cluster().node("b").within("team-b").over("team-a", 5).runs(held);
+        for (int i = 0; i < 2 * RoundPicture.MOST; i++) {
+            cluster.node("n" + i);
+        }
+        ClusterSnapshot over =
+                cluster.waits(pod("team-b", "w").gpus(1).cpus(2).waiting(A_MINUTE)).snapshot();
+        ClusterSnapshot granted = cluster.within("team-a").snapshot();
+        var listed = new ListedNodes();
+        var free = new HashSet<String>();
+        BiFunction<ClusterSnapshot, Integer, Decision> round =
+                (metered, second) ->
+                        new Planner(RULES, new WaiterQueue(), listed)
+                                .plan(
+                                        incomplete(metered, metered.now().plusSeconds(second)),
+                                        node ->
+                                                node.equals("b")
+                                                        ? List.of(held)
+                                                        : free.contains(node)
+                                                                ? List.of()
+                                                                : List.of(
+                                                                        pod("web", "hog-" + node)
+                                                                                .share(0, 0)
+                                                                                .cpus(15)
+                                                                                .on(node)))
+                                .getFirst();
+        for (int second = 0; second < 3; second++) {
+            assertThat(round.apply(over, second)).isInstanceOf(Leave.class);
+        }
+        assertThat(reason(round.apply(over, 60))).isEqualTo(Reason.NEXT_ROUND);
+        assertThat(reason(round.apply(granted, 61))).isEqualTo(Reason.NOBODY);
+        free.add("n0");
+
+        Decision last = round.apply(over, 150);
+        for (int second = 151; second < 154 && reason(last) == Reason.NEXT_ROUND; second++) {
+            last = round.apply(over, second);
+        }
+
+        assertThat(reason(last)).isEqualTo(Reason.FITS);
     }
 
     private static ClusterSnapshot incomplete(ClusterSnapshot snapshot, Instant now) {
