@@ -11,9 +11,10 @@
  * As a shared library it is `libcuda.so.1`, whose caller is a client that tries something.
  *
  * What goes wrong stands in the file `behaviour` of the daemon's log directory, a word a line: NoStart, CommandsHang, CommandsDie,
- * CommandsNonsense, CommandsRefused, ClientsHang, ClientsFail, ClientsUnavailable, and WedgedByAKill: after a client was killed in its
- * work, new ones get nothing done. The file `server` has the number of the server's process, and `clients.log` what became of clients,
- * `1764201600123 Killed HOST` a line: Checks or Begins; then Ends, Terminated, Killed, or Fails because of another HOST that was killed. */
+ * CommandsNonsense, CommandsRefused, CommandsCollide (of two control programs that are connected at once the second one fails),
+ * ClientsHang, ClientsFail, ClientsUnavailable, and WedgedByAKill: after a client was killed in its work, new ones get nothing done. The
+ * file `server` has the number of the server's process, and `clients.log` what became of clients, `1764201600123 Killed HOST` a line:
+ * Checks or Begins; then Ends, Terminated, Killed, or Fails because of another HOST that was killed; and Collides of a command. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -26,7 +27,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LONGEST = 256, MOST_CLIENTS = 48, CONNECTIONS = 256, TERMINATED = 3 };
+enum { LONGEST = 256, MOST_CLIENTS = 48, CONNECTIONS = 256, TERMINATED = 3, ANSWERED_AFTER_MILLIS = 50 };
 
 static int connected(int (*how)(int, const struct sockaddr *, socklen_t)) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -164,12 +165,16 @@ static int behaves(const char *how) {
     return found;
 }
 
-static void note(const char *what, const peer *whom, const char *because) {
+static long long millis(void) {
     struct timeval now;
-    FILE *file = open_log("clients.log", "a");
     gettimeofday(&now, 0);
+    return now.tv_sec * 1000LL + now.tv_usec / 1000;
+}
+
+static void note(const char *what, const peer *whom, const char *because) {
+    FILE *file = open_log("clients.log", "a");
     if (!file) return;
-    fprintf(file, "%lld %s %s%s%s\n", now.tv_sec * 1000LL + now.tv_usec / 1000, what, whom->host, because[0] ? " " : "", because);
+    fprintf(file, "%lld %s %s%s%s\n", millis(), what, whom->host, because[0] ? " " : "", because);
     fclose(file);
 }
 
@@ -265,6 +270,34 @@ static void obey(peer *from, const char *told) {
     shutdown(from->fd, SHUT_RDWR);
 }
 
+/* Where commands collide: the one that is being answered, which takes its time. */
+static struct { int fd; long long due; char told[LONGEST]; } answering;
+
+static void command_from(peer *from, const char *told) {
+    if (!behaves("CommandsCollide")) obey(from, told);
+    else if (answering.fd) {
+        note("Collides", from, "");
+        say(from->fd, "DIE");
+        shutdown(from->fd, SHUT_RDWR);
+    } else {
+        answering.fd = from->fd;
+        answering.due = millis() + ANSWERED_AFTER_MILLIS;
+        strcpy(answering.told, told);
+    }
+}
+
+static int until_due(void) {
+    long long left = answering.due - millis();
+    return !answering.fd ? -1 : left > 0 ? (int)left : 0;
+}
+
+static void answer_if_due(void) {
+    if (until_due()) return;
+    int fd = answering.fd;
+    answering.fd = 0;
+    for (int i = 0; i < count; i++) if (peers[i].fd == fd) obey(&peers[i], answering.told);
+}
+
 static void admit(peer *from, const char *work) {
     struct ucred user = {0};
     socklen_t size = sizeof user;
@@ -301,10 +334,11 @@ static void heard(int i) {
     peer *from = &peers[i];
     if (!hear(from->fd, line)) {
         peer gone = *from;
+        if (gone.fd == answering.fd) answering.fd = 0;
         close(gone.fd);
         peers[i] = peers[--count];
         left(gone);
-    } else if (!strncmp(line, "command ", 8)) obey(from, line + 8);
+    } else if (!strncmp(line, "command ", 8)) command_from(from, line + 8);
     else if (sscanf(line, "client %15s %64s", work, from->host) >= 1) admit(from, work);
     else if (from->id) {
         note("Ends", from, "");
@@ -323,7 +357,8 @@ static int serve(void) {
     for (;;) {
         polled[0] = (struct pollfd){.fd = door, .events = count < CONNECTIONS ? POLLIN : 0};
         for (int i = 0; i < count; i++) polled[i + 1] = (struct pollfd){.fd = peers[i].fd, .events = POLLIN};
-        poll(polled, count + 1, -1);
+        poll(polled, count + 1, until_due());
+        answer_if_due();
         /* From the last on, since who has left is replaced by the last. */
         for (int i = count - 1; i >= 0; i--) if (polled[i + 1].revents) heard(i);
         if (polled[0].revents) {

@@ -51,19 +51,13 @@ public final class CooperativeMps implements Mps, NodeGpus {
     private final Node node;
     private final MpsProgram program;
     private final Notices notices;
-    private final Executor drains;
+    private final Drains drains;
     private final InstantSource clock;
     private final Map<String, SharedGpu> shared = new ConcurrentHashMap<>();
     private final Map<Failure, Long> failures = new ConcurrentHashMap<>();
-    private final Map<SharedGpu.Drain, Long> drained = new ConcurrentHashMap<>();
-
-    private final Set<Draining> draining = ConcurrentHashMap.newKeySet();
 
     /** Why a GPU cannot be looked after, by UUID. */
     private final Map<String, String> problems = new ConcurrentHashMap<>();
-
-    /** That a pod's clients on a GPU are being ended just now. */
-    private record Draining(String gpu, String podUid) {}
 
     /**
      * What the site has chosen.
@@ -104,7 +98,7 @@ public final class CooperativeMps implements Mps, NodeGpus {
         this.node = node;
         this.program = program;
         this.notices = notices;
-        this.drains = drains;
+        this.drains = new Drains(node.processes(), drains);
         this.clock = clock;
     }
 
@@ -218,7 +212,7 @@ public final class CooperativeMps implements Mps, NodeGpus {
         podsOn(uuid)
                 .forEach((uid, pod) -> {
                     if (isDue(pod)) {
-                        drain(gpu, uid);
+                        drains.begin(gpu, uid);
                     }
                 });
         gpu.look(() -> podsOn(uuid));
@@ -248,34 +242,6 @@ public final class CooperativeMps implements Mps, NodeGpus {
         }
         Instant due = deletion.end().minus(BEFORE_THE_END);
         return deletion.graceSeconds() < SHORT_GRACE_SECONDS || !clock.instant().isBefore(due);
-    }
-
-    private void drain(SharedGpu gpu, String podUid) {
-        var key = new Draining(gpu.folder().gpu(), podUid);
-        if (!draining.add(key)) {
-            return;
-        }
-        drains.execute(() -> {
-            try {
-                SharedGpu.Drain result = gpu.drain(podUid, node.processes().of(podUid));
-                drained.merge(result, 1L, Long::sum);
-                if (result != SharedGpu.Drain.None) {
-                    log.atInfo()
-                            .addKeyValue("gpu", gpu.folder().gpu())
-                            .addKeyValue("podUid", podUid)
-                            .addKeyValue("result", result)
-                            .log("MPS clients of a pod that is to end");
-                }
-            } catch (IOException e) {
-                drained.merge(SharedGpu.Drain.Failed, 1L, Long::sum);
-                log.atError()
-                        .addKeyValue("podUid", podUid)
-                        .addKeyValue("reason", e.getMessage())
-                        .log("cannot find the processes of a pod that is to end");
-            } finally {
-                draining.remove(key);
-            }
-        });
     }
 
     /** The node's GPUs; one on which MPS is wanted and does not work is unhealthy. */
@@ -320,9 +286,7 @@ public final class CooperativeMps implements Mps, NodeGpus {
 
     /** How often clients of pods that were to end were ended, by result. */
     public Map<String, Long> drained() {
-        var named = new HashMap<String, Long>();
-        drained.forEach((result, count) -> named.put(result.name(), count));
-        return Map.copyOf(named);
+        return drains.counts();
     }
 
     /** Whether the daemon of each GPU that was ever shared is ready. */

@@ -92,4 +92,9 @@ public record GpuFolder(Path path) {
     Path state() {
         return path.resolve("state.json");
     }
+
+    /** The file that a program locks while it tells the daemon something. */
+    Path turn() {
+        return path.resolve("command.lock");
+    }
 }

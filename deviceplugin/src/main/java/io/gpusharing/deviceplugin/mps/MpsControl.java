@@ -1,44 +1,45 @@
 package io.gpusharing.deviceplugin.mps;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import io.gpusharing.deviceplugin.mps.Answer.Failed;
 import io.gpusharing.deviceplugin.mps.Answer.Failure;
 import io.gpusharing.deviceplugin.mps.Answer.Told;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells the daemon of a GPU what to do, by NVIDIA's control program and nothing else. Each command
- * is answered within its time, whatever becomes of program and daemon.
+ * is answered within its time, whatever becomes of program and daemon. A daemon is told one thing
+ * at a time ({@link CommandTurn}); programs that are not ours may come between, so an answer that
+ * is none is asked for again.
  *
  * <p>The words of the answers are those of driver 580 (benchmarks/README.md, On a GPU).
  */
 public final class MpsControl {
 
+    private static final Logger log = LoggerFactory.getLogger(MpsControl.class);
+
     /** Answers take 2 ms, and the end of a client 13. */
     public static final Duration USUAL = Duration.ofSeconds(5);
 
-    /** 48 clients fill 5 KiB. */
-    private static final int LONGEST = 64 * 1024;
+    private static final int TRIES = 3;
+
+    /** Before the next try, by chance: two whose commands have collided must not meet again. */
+    private static final long SHORTEST_PAUSE_MILLIS = 30;
+
+    private static final long LONGEST_PAUSE_MILLIS = 250;
 
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,9}");
     private static final Pattern STATUS = Pattern.compile("[A-Z_]{1,32}");
     private static final Pattern LINES = Pattern.compile("\\s*\\R\\s*");
-
-    private static final String REFUSED = "Insufficient privileges";
-    private static final String UNKNOWN = "Unknown command";
-    private static final String NO_DAEMON = "Cannot find MPS control daemon";
 
     /** CUDA_SUCCESS and CUDA_ERROR_INVALID_CONTEXT, as terminate_client answers them. */
     private static final String DONE = "0";
@@ -53,20 +54,16 @@ public final class MpsControl {
         Gone
     }
 
-    private final MpsProgram program;
-    private final GpuFolder folder;
-    private final Duration most;
+    private final ControlProgram program;
     private final Consumer<Failure> failed;
 
     /**
-     * @param most how long an answer may take
-     * @param failed told of every command that fails
+     * @param most how long an answer may take, and the turn before it
+     * @param failed told of every command that fails for good
      */
     public MpsControl(
             MpsProgram program, GpuFolder folder, Duration most, Consumer<Failure> failed) {
-        this.program = program;
-        this.folder = folder;
-        this.most = most;
+        this.program = new ControlProgram(program, folder, most);
         this.failed = failed;
     }
 
@@ -99,14 +96,21 @@ public final class MpsControl {
 
     /** How a server is: {@code ACTIVE}, {@code INITIALIZING} or {@code FAULT}. */
     public Answer<String> status(long server) {
-        return ask("get_server_status " + server, STATUS);
+        String command = "get_server_status " + server;
+        return tell(
+                command,
+                said ->
+                        STATUS.matcher(said).matches()
+                                ? new Told<>(said)
+                                : nonsense(command, said));
     }
 
     /** Ends a client, so that those beside it live. */
     public Answer<Termination> terminate(long server, long client) {
         String command = "terminate_client %d %d".formatted(server, client);
-        return tell(command)
-                .then(said ->
+        return tell(
+                command,
+                said ->
                         switch (said) {
                             case DONE -> new Told<>(Termination.Terminated);
                             case NO_SUCH_CLIENT -> new Told<>(Termination.Gone);
@@ -114,14 +118,49 @@ public final class MpsControl {
                         });
     }
 
+    /**
+     * Ends all clients that are among these; one that cannot be ended keeps none of the others from
+     * it.
+     *
+     * @return how many there were, or what failed first
+     */
+    public Answer<Integer> terminate(Set<Long> pids) {
+        return servers()
+                .then(servers -> {
+                    Answer<Integer> all = new Told<>(0);
+                    for (long server : servers) {
+                        all = sum(all, terminate(server, pids));
+                    }
+                    return all;
+                });
+    }
+
+    private Answer<Integer> terminate(long server, Set<Long> pids) {
+        return clients(server)
+                .then(clients -> {
+                    Answer<Integer> all = new Told<>(0);
+                    for (long client : clients) {
+                        if (pids.contains(client)) {
+                            all = sum(all, terminate(server, client).then(how -> new Told<>(1)));
+                        }
+                    }
+                    return all;
+                });
+    }
+
+    private static Answer<Integer> sum(Answer<Integer> one, Answer<Integer> other) {
+        return one.then(some -> other.then(more -> new Told<>(some + more)));
+    }
+
     /** Ends the daemon and its servers; clients have so long to go by themselves. */
     public Answer<String> quit(Duration grace) {
-        return tell("quit -t " + grace.toSeconds());
+        return tell("quit -t " + grace.toSeconds(), Told::new);
     }
 
     private Answer<List<Long>> numbers(String command) {
-        return tell(command)
-                .then(said -> {
+        return tell(
+                command,
+                said -> {
                     var numbers = new ArrayList<Long>();
                     for (String line : said.isEmpty() ? new String[0] : LINES.split(said, -1)) {
                         // A daemon in a process namespace of its own lists its clients as 0.
@@ -134,99 +173,48 @@ public final class MpsControl {
                 });
     }
 
-    private Answer<String> ask(String command, Pattern expected) {
-        return tell(command)
-                .then(said ->
-                        expected.matcher(said).matches()
-                                ? new Told<>(said)
-                                : nonsense(command, said));
-    }
-
     private <T> Answer<T> nonsense(String command, String said) {
-        return failure(Failure.Nonsense, command, "answered \"%s\"".formatted(brief(said)));
+        return program.failure(
+                Failure.Nonsense, command, "answered \"%s\"".formatted(ControlProgram.brief(said)));
     }
 
-    private <T> Answer<T> failure(Failure failure, String command, String what) {
-        failed.accept(failure);
-        return new Failed<>(
-                failure,
-                "The MPS daemon of %s was told %s: %s".formatted(folder.gpu(), command, what));
-    }
-
-    private Answer<String> tell(String command) {
-        Process process;
-        try {
-            process = program.process(folder).start();
-        } catch (IOException e) {
-            return failure(
-                    Failure.NoProgram,
-                    command,
-                    "%s cannot be started (%s). It belongs to NVIDIA's driver: NVIDIA_DRIVER_CAPABILITIES must name compute, or provider.driverRoot the driver's files"
-                            .formatted(program.command().getFirst(), e.getMessage()));
-        }
-        try {
-            return answer(command, process);
-        } finally {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly();
+    /**
+     * Tells a command, and tells it again if the answer cannot be understood: no command does harm
+     * twice.
+     *
+     * @param meaning makes of the answer's words what they mean
+     */
+    private <T> Answer<T> tell(String command, Function<String, Answer<T>> meaning) {
+        for (int tries = 1; ; tries++) {
+            Answer<T> answer = program.tell(command).then(meaning);
+            if (!(answer instanceof Failed<T>(var failure, String sentence))) {
+                return answer;
+            }
+            if (tries == TRIES || !isWorthAnotherTry(failure) || !pause()) {
+                failed.accept(failure);
+                return answer;
+            }
+            log.atInfo().addKeyValue("reason", sentence).log("an MPS command is told again");
         }
     }
 
-    private Answer<String> answer(String command, Process process) {
-        // What hangs in the program or in a child that has its output is given up with its thread.
-        CompletableFuture<String> said = new CompletableFuture<>();
-        Thread.startVirtualThread(() -> {
-            try (OutputStream in = process.getOutputStream()) {
-                in.write((command + "\n").getBytes(ISO_8859_1));
-            } catch (IOException e) {
-                // It has ended; its output says why.
-            }
-            try (InputStream out = process.getInputStream()) {
-                said.complete(new String(out.readNBytes(LONGEST), ISO_8859_1).strip());
-            } catch (IOException e) {
-                said.completeExceptionally(e);
-            }
-        });
-        long until = System.nanoTime() + most.toNanos();
+    private static boolean isWorthAnotherTry(Failure failure) {
+        return switch (failure) {
+            case Died, Nonsense -> true;
+            case NoProgram, NoDaemon, Hanging, Refused -> false;
+        };
+    }
+
+    /** Whether the pause is over, and not this program. */
+    private static boolean pause() {
         try {
-            String text = said.get(most.toNanos(), TimeUnit.NANOSECONDS);
-            if (!process.waitFor(Math.max(0, until - System.nanoTime()), TimeUnit.NANOSECONDS)) {
-                return hanging(command);
-            }
-            return judged(command, text, process.exitValue());
-        } catch (TimeoutException e) {
-            return hanging(command);
-        } catch (ExecutionException e) {
-            return failure(
-                    Failure.Died, command, "its output ended (%s)".formatted(e.getMessage()));
+            TimeUnit.MILLISECONDS.sleep(
+                    ThreadLocalRandom.current()
+                            .nextLong(SHORTEST_PAUSE_MILLIS, LONGEST_PAUSE_MILLIS));
+            return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return failure(Failure.Hanging, command, "this program is ending");
+            return false;
         }
-    }
-
-    private Answer<String> hanging(String command) {
-        return failure(Failure.Hanging, command, "no answer in %d s".formatted(most.toSeconds()));
-    }
-
-    private Answer<String> judged(String command, String said, int code) {
-        if (said.contains(NO_DAEMON)) {
-            return failure(Failure.NoDaemon, command, "there is none");
-        }
-        if (code != 0) {
-            return failure(
-                    Failure.Died,
-                    command,
-                    "the control program ended with %d and said \"%s\""
-                            .formatted(code, brief(said)));
-        }
-        if (said.startsWith(REFUSED) || said.startsWith("Not enough privilege")) {
-            return failure(Failure.Refused, command, "it refuses: " + brief(said));
-        }
-        return said.startsWith(UNKNOWN) ? nonsense(command, said) : new Told<>(said);
-    }
-
-    private static String brief(String said) {
-        return said.length() > 200 ? said.substring(0, 200) + "…" : said;
     }
 }

@@ -59,6 +59,14 @@ final class SharedGpu {
     }
 
     /**
+     * An attempt to end a pod's clients.
+     *
+     * @param reason why some may live, in the words of the first command that failed; empty if none
+     *     does
+     */
+    record Drained(Drain result, String reason) {}
+
+    /**
      * @param mostClients that pods may be
      */
     SharedGpu(GpuFolder folder, MpsControl control, int mostClients) throws IOException {
@@ -244,29 +252,10 @@ final class SharedGpu {
      *
      * @param pids of all of its processes
      */
-    Drain drain(String podUid, Set<Long> pids) {
-        boolean any = false;
-        boolean all = true;
-        switch (control.servers()) {
-            case Failed<List<Long>> _ -> all = false;
-            case Told<List<Long>>(var servers) -> {
-                for (long server : servers) {
-                    switch (control.clients(server)) {
-                        case Failed<List<Long>> _ -> all = false;
-                        case Told<List<Long>>(var clients) -> {
-                            for (long client : clients) {
-                                if (pids.contains(client)) {
-                                    any = true;
-                                    all &= control.terminate(server, client) instanceof Told;
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+    Drained drain(String podUid, Set<Long> pids) {
+        Answer<Integer> ended = control.terminate(pids);
         synchronized (this) {
-            if (all) {
+            if (ended instanceof Told) {
                 var left = new HashSet<>(clients);
                 left.removeAll(pids);
                 clients = Set.copyOf(left);
@@ -275,7 +264,12 @@ final class SharedGpu {
                 drained.remove(podUid);
             }
         }
-        return !all ? Drain.Failed : any ? Drain.Terminated : Drain.None;
+        return switch (ended) {
+            case Told<Integer>(Integer clients) ->
+                    new Drained(clients > 0 ? Drain.Terminated : Drain.None, "");
+            case Failed<Integer>(var failure, String sentence) ->
+                    new Drained(Drain.Failed, sentence);
+        };
     }
 
     private void want(DaemonOrder now) throws IOException {

@@ -7,17 +7,19 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /** What a package logs, as text. */
-final class LogCapture extends Handler {
+public final class LogCapture extends Handler implements AutoCloseable {
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final Logger logger;
 
-    LogCapture(String name) {
+    /** From now on until it is closed. */
+    public LogCapture(String name) {
         logger = Logger.getLogger(name);
         logger.addHandler(this);
     }
 
-    List<String> lines() {
+    /** All until now. */
+    public List<String> lines() {
         return List.copyOf(lines);
     }
 

@@ -6,6 +6,7 @@ import com.google.gson.JsonObject;
 import io.gpusharing.Names;
 import io.gpusharing.deviceplugin.cluster.NodePod;
 import io.gpusharing.deviceplugin.cluster.NodePods;
+import io.gpusharing.deviceplugin.gpu.LogCapture;
 import io.gpusharing.deviceplugin.gpu.NodeGpu;
 import io.gpusharing.deviceplugin.grant.GrantFile;
 import io.gpusharing.deviceplugin.grant.Grants;
@@ -503,6 +504,29 @@ class CooperativeMpsTest implements NodePods {
     }
 
     @Test
+    void clientsOfPodsThatEndTogetherAreEndedOneAfterTheOther() throws Exception {
+        client("a");
+        client("b");
+        Process one = mps.client("work");
+        Process other = mps.client("work");
+        processes.put("a", Set.of(one.pid()));
+        processes.put("b", Set.of(other.pid()));
+        mps.behave(Behaviour.CommandsCollide);
+        put("a", new NodePod.Deletion(now, 0), Map.of("cuda", "id-1"));
+        put("b", new NodePod.Deletion(now, 0), Map.of("cuda", "id-2"));
+
+        try (var atOnce = Executors.newVirtualThreadPerTaskExecutor()) {
+            drains = atOnce;
+            node.look();
+        }
+
+        assertThat(node.drained()).containsExactly(Map.entry("Terminated", 2L));
+        assertThat(mps.haveCommandsCollided()).isFalse();
+        assertThat(one.waitFor()).isEqualTo(3);
+        assertThat(other.waitFor()).isEqualTo(3);
+    }
+
+    @Test
     void aPodWithNearlyNoGraceIsDrainedAtOnce() throws Exception {
         client("a");
         Process victim = mps.client("hold");
@@ -592,7 +616,14 @@ class CooperativeMpsTest implements NodePods {
         node.look();
         mps.behave(Behaviour.CommandsNonsense);
         put("a", new NodePod.Deletion(now, 0), Map.of("cuda", "id-1"));
-        node.look();
+        try (var logged = new LogCapture(Drains.class.getPackageName())) {
+            node.look();
+            assertThat(logged.lines())
+                    .anyMatch(line ->
+                            line.contains("cannot be ended")
+                                    && line.contains("get_server_list")
+                                    && line.contains("segmentation 7 fault"));
+        }
         int before = order().check();
 
         gone("a");

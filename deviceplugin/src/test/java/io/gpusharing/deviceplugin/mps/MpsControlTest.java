@@ -10,13 +10,18 @@ import io.gpusharing.deviceplugin.mps.fake.FakeMps;
 import io.gpusharing.deviceplugin.mps.fake.FakeMps.Behaviour;
 import io.gpusharing.deviceplugin.mps.fake.RunningMps;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -132,6 +137,86 @@ class MpsControlTest {
         Path script = Files.writeString(folder.resolve("script"), "#!/bin/sh\n" + text + "\n");
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
         return script.toString();
+    }
+
+    /** The device plugin has one of these, and the program that runs the daemons another one. */
+    @Test
+    void aDaemonIsToldOneThingAtATime() throws Exception {
+        mps.client("hold");
+        mps.behave(Behaviour.CommandsCollide);
+        List<MpsControl> controls = List.of(control(), control(), control(), control());
+
+        try (var atOnce = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Callable<Answer<List<Long>>>> asking =
+                    controls.stream().<Callable<Answer<List<Long>>>>map(it -> it::servers).toList();
+            for (var answer : atOnce.invokeAll(asking)) {
+                assertThat(answer.get()).isInstanceOf(Told.class);
+            }
+        }
+
+        assertThat(mps.haveCommandsCollided()).isFalse();
+    }
+
+    /** A child of ours in place of the other container: the kernel keeps such locks by process. */
+    @Test
+    void aCommandWaitsForThatOfAnotherProcess() throws Exception {
+        Process other =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Turn.class.getName(),
+                                mps.folder().turn().toString())
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+        try (var said = other.inputReader()) {
+            assertThat(said.readLine()).isEqualTo("taken");
+
+            assertThat(control(Duration.ofMillis(300)).servers())
+                    .isInstanceOfSatisfying(
+                            Failed.class,
+                            failed -> assertThat(failed.sentence()).contains("other commands"));
+        } finally {
+            other.destroyForcibly().waitFor();
+        }
+
+        assertThat(control().servers()).isInstanceOf(Told.class);
+    }
+
+    /** Takes a turn and keeps it. */
+    static final class Turn {
+
+        private Turn() {}
+
+        public static void main(String[] args) throws Exception {
+            try (var file =
+                    FileChannel.open(
+                            Path.of(args[0]),
+                            StandardOpenOption.CREATE,
+                            StandardOpenOption.WRITE)) {
+                file.lock();
+                System.out.println("taken");
+                new CountDownLatch(1).await();
+            }
+        }
+    }
+
+    @Test
+    void aCommandThatFailsOnceIsToldAgain() throws IOException {
+        Path once = folder.resolve("once");
+        var program =
+                new MpsProgram(
+                        List.of(
+                                script(
+                                        "if mkdir %s 2>/dev/null; then exit 3; fi; echo 17"
+                                                .formatted(once))),
+                        Map.of());
+
+        assertThat(
+                        new MpsControl(program, mps.folder(), Duration.ofSeconds(10), counted::add)
+                                .servers())
+                .isEqualTo(new Told<>(List.of(17L)));
+        assertThat(counted).isEmpty();
     }
 
     @Test

@@ -41,6 +41,8 @@ public final class FakeMps {
         CommandsNonsense,
         /** Whoever asks has no rights. */
         CommandsRefused,
+        /** Of two that are connected at once only the first is answered. */
+        CommandsCollide,
         /** New clients get nothing done. */
         ClientsHang,
         /** New clients fail at once. */

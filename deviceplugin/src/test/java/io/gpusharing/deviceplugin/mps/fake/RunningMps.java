@@ -93,6 +93,12 @@ public final class RunningMps implements AutoCloseable {
         Files.deleteIfExists(folder.log().resolve(FakeMps.BEHAVIOUR));
     }
 
+    /** Whether two commands have met, where that makes one of them fail. */
+    public boolean haveCommandsCollided() throws IOException {
+        Path log = folder.log().resolve("clients.log");
+        return Files.exists(log) && Files.readString(log).contains("Collides");
+    }
+
     /** A CUDA program that runs for a minute, once it is a client. */
     public Process client(String work) throws IOException {
         return client(work, folder.pipe());
