@@ -37,6 +37,7 @@ import io.gpusharing.deviceplugin.start.Pacing;
 import io.gpusharing.deviceplugin.start.PodProcesses;
 import io.gpusharing.deviceplugin.start.Provider;
 import io.gpusharing.deviceplugin.start.RefusedPods;
+import io.gpusharing.nvml.DeviceAccess;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
 import java.io.IOException;
@@ -86,6 +87,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final SharedConfigMap shared;
     private final NodeLabels labels;
     private final IsolationReport isolation;
+    private final AccessReport accessLoss;
     private final ProbeServer probes;
     private final NumaNodes numaNodes = NumaNodes.ofThisComputer();
 
@@ -149,6 +151,7 @@ public final class DevicePlugin implements AutoCloseable {
                         settings.state().resolve("gpus.json"),
                         GpuMonitor.BOOT_ID,
                         this::gpusChanged,
+                        DeviceAccess.ofThisContainer(),
                         TimeSource.SYSTEM);
         events = new PodEvents(api, settings.node());
         notices = new PodNotices(events::tell);
@@ -156,7 +159,7 @@ public final class DevicePlugin implements AutoCloseable {
                 new Grants(
                         new GrantFile(settings.state().resolve("grants.json")),
                         notices::granted,
-                        this::publish);
+                        this::grantsChanged);
         refused =
                 new RefusedPods(
                         settings.state().resolve("refused.json"),
@@ -168,6 +171,14 @@ public final class DevicePlugin implements AutoCloseable {
         var cdi = new CdiFolder(settings.cdi().getLast(), settings.shares());
         // Which of them are in use is not known any more; who needs one asks again.
         cdi.closeAll();
+        var driver = new DriverFolders(settings.cdi());
+        accessLoss =
+                new AccessReport(
+                        gpus::isAccessLost,
+                        driver::edits,
+                        grants::all,
+                        events::tellNode,
+                        notices::accessLost);
         var processes = new PodProcesses(settings.proc());
         cooperative =
                 settings.mps() && "enabled".equals(node.labels().get(Names.MPS_LABEL))
@@ -183,10 +194,11 @@ public final class DevicePlugin implements AutoCloseable {
                         new Provider.Kubelet(table::read, podResources::list),
                         new Provider.Disk(
                                 cdi,
-                                new DriverFolders(settings.cdi()),
+                                driver,
                                 interceptor(settings),
                                 Mgctl.of(settings.state()),
-                                processes),
+                                processes,
+                                numaNodes::of),
                         pods,
                         usable,
                         grants,
@@ -286,6 +298,7 @@ public final class DevicePlugin implements AutoCloseable {
             attempt(mps::look);
         }
         attempt(this::lookAtGpus);
+        attempt(accessLoss::look);
         attempt(() -> provider.compare(registration.refused().isEmpty()));
         notices.disagreeing(provider.disagreements());
     }
@@ -333,6 +346,13 @@ public final class DevicePlugin implements AutoCloseable {
         publish();
     }
 
+    private void grantsChanged() {
+        if (provider.doGrantsMoveUnits()) {
+            registration.changed();
+        }
+        publish();
+    }
+
     private void publish() {
         published.publish(() ->
                 GpuNodeStatus.of(
@@ -356,9 +376,10 @@ public final class DevicePlugin implements AutoCloseable {
     }
 
     private Optional<String> dead() {
-        return gpus.wantsRestart()
-                ? Optional.of("the driver was replaced, and this process holds the old library")
-                : heartbeat.dead();
+        if (gpus.wantsRestart()) {
+            return Optional.of("the driver was replaced, and this process holds the old library");
+        }
+        return gpus.isAccessLost() ? Optional.of(DeviceAccess.LOST) : heartbeat.dead();
     }
 
     private Optional<String> unready() {

@@ -93,6 +93,17 @@ final class PodNotices {
         }
     }
 
+    /** Containers of these pods cannot open their GPUs any more. */
+    void accessLost(List<PodGrant> grants) {
+        for (PodGrant grant : grants) {
+            sink.tell(
+                    PodName.of(grant),
+                    PodEvents.Type.Warning,
+                    "GpuAccessLost",
+                    "A reload of systemd has taken the GPUs from its containers: what has one open may go on, whatever opens one now fails. Delete the pod, so that it is made anew");
+        }
+    }
+
     /**
      * What the kubelet's table and our grants do not agree on: tells each pod once, while it lasts.
      */

@@ -34,6 +34,15 @@ public sealed interface GpuInventory {
 
     /** Asks NVML, which is initialised. */
     static GpuInventory read(Nvml nvml) {
+        return read(nvml, SystemMemory.OF_THIS_COMPUTER);
+    }
+
+    /**
+     * Asks NVML, which is initialised.
+     *
+     * @param system divided among the GPUs of which NVML says that it does not know any memory
+     */
+    static GpuInventory read(Nvml nvml, SystemMemory system) {
         if (!nvml.deviceCount().ok()) {
             return new Refused(reason(NvmlCall.DEVICE_COUNT, nvml), nvml.answer());
         }
@@ -41,13 +50,20 @@ public sealed interface GpuInventory {
         List<PhysicalGpu> gpus = new ArrayList<>();
         List<Unreadable> unreadable = new ArrayList<>();
         for (int index = 0; index < count; index++) {
-            read(nvml, index, gpus, unreadable);
+            read(nvml, system, index, gpus, unreadable);
         }
+        long sharing = gpus.stream().filter(PhysicalGpu::unifiedMemory).count();
+        gpus.replaceAll(
+                gpu -> gpu.unifiedMemory() ? gpu.withMemory(gpu.memoryMiB() / sharing) : gpu);
         return new Listed(List.copyOf(gpus), List.copyOf(unreadable));
     }
 
     private static void read(
-            Nvml nvml, int index, List<PhysicalGpu> gpus, List<Unreadable> unreadable) {
+            Nvml nvml,
+            SystemMemory system,
+            int index,
+            List<PhysicalGpu> gpus,
+            List<Unreadable> unreadable) {
         if (!nvml.deviceByIndex(index).ok()) {
             unreadable.add(unreadable(index, "", NvmlCall.DEVICE_BY_INDEX, nvml));
             return;
@@ -71,14 +87,19 @@ public sealed interface GpuInventory {
         }
         boolean mig = answer.ok() && nvml.result() == 1;
         answer = nvml.memoryInfo(device);
-        if (!answer.ok() && !(mig && answer == NvmlReturn.NO_PERMISSION)) {
+        // One with memory of its own can always say how much; a chip that shares the computer's
+        // has none to tell.
+        boolean unified = !mig && answer == NvmlReturn.NOT_SUPPORTED;
+        long memory = answer.ok() ? nvml.memoryTotal() >>> 20 : unified ? system.mebibytes() : 0;
+        if (!answer.ok()
+                && !(unified && memory > 0)
+                && !(mig && answer == NvmlReturn.NO_PERMISSION)) {
             unreadable.add(unreadable(index, uuid, NvmlCall.MEMORY_INFO, nvml));
             return;
         }
-        long memory = answer.ok() ? nvml.memoryTotal() >>> 20 : 0;
         String model = requireNonNullElse(nvml.name(device), "");
         String bus = requireNonNullElse(nvml.pciBusId(device), "");
-        gpus.add(new PhysicalGpu(index, uuid, minor, model, memory, bus, mig));
+        gpus.add(new PhysicalGpu(index, uuid, minor, model, memory, bus, mig, unified));
     }
 
     private static Unreadable unreadable(int index, String uuid, NvmlCall call, Nvml nvml) {

@@ -5,13 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpusharing.nvml.fake.FakeNvml;
 import io.gpusharing.nvml.fake.Scenario;
 import io.gpusharing.nvml.fake.VirtualTime;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GpuInventoryTest {
+
+    @TempDir private Path folder;
 
     private static final String EIGHT =
             """
@@ -30,9 +36,13 @@ class GpuInventoryTest {
     }
 
     private static GpuInventory read(FakeNvml fake) {
+        return read(fake, SystemMemory.OF_THIS_COMPUTER);
+    }
+
+    private static GpuInventory read(FakeNvml fake, SystemMemory system) {
         Nvml nvml = new Nvml(fake);
         nvml.init();
-        return GpuInventory.read(nvml);
+        return GpuInventory.read(nvml, system);
     }
 
     private static GpuInventory.Listed listed(FakeNvml fake) {
@@ -124,6 +134,62 @@ class GpuInventoryTest {
         assertThat(inventory.unreadable())
                 .extracting(GpuInventory.Unreadable::uuid)
                 .containsExactly("GPU-1");
+    }
+
+    @Test
+    void aGpuThatKnowsNoMemoryHasTheComputers() throws IOException {
+        FakeNvml fake = fake("device GPU-0 name=GB10", "fail nvmlDeviceGetMemoryInfo 3");
+
+        assertThat(read(fake, meminfo("MemTotal:       125501440 kB\nMemFree: 5 kB\n")))
+                .isEqualTo(
+                        new GpuInventory.Listed(
+                                List.of(
+                                        new PhysicalGpu(
+                                                0,
+                                                "GPU-0",
+                                                0,
+                                                "GB10",
+                                                122_560,
+                                                "0000:01:00.0",
+                                                false,
+                                                true)),
+                                List.of()));
+    }
+
+    @Test
+    void severalOfThemHaveItTogetherAndOthersTheirOwn() throws IOException {
+        FakeNvml fake =
+                fake(
+                        "device GPU-0",
+                        "device GPU-1 memory=80GiB",
+                        "device GPU-2",
+                        "fail nvmlDeviceGetMemoryInfo 3 device=0",
+                        "fail nvmlDeviceGetMemoryInfo 3 device=2");
+
+        assertThat(((GpuInventory.Listed) read(fake, meminfo("MemTotal: 2097152 kB\n"))).gpus())
+                .extracting(PhysicalGpu::memoryMiB)
+                .containsExactly(1_024L, 81_920L, 1_024L);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"", "MemTotal: many kB\n", "MemFree: 5 kB\n"})
+    void whereTheComputerDoesNotSayItsMemoryEitherTheGpuCannotBeRead(String meminfo)
+            throws IOException {
+        FakeNvml fake = fake("device GPU-0", "fail nvmlDeviceGetMemoryInfo 3");
+
+        assertThat(((GpuInventory.Listed) read(fake, meminfo(meminfo))).unreadable())
+                .extracting(GpuInventory.Unreadable::answer)
+                .containsExactly(NvmlReturn.NOT_SUPPORTED);
+    }
+
+    @Test
+    void thisComputerSaysItsMemory() {
+        assertThat(SystemMemory.OF_THIS_COMPUTER.mebibytes()).isPositive();
+        assertThat(new SystemMemory(folder.resolve("none")).mebibytes()).isZero();
+    }
+
+    private SystemMemory meminfo(String text) throws IOException {
+        return new SystemMemory(Files.writeString(folder.resolve("meminfo"), text));
     }
 
     @Test

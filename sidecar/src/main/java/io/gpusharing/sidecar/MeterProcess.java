@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.nvml.DeviceAccess;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.sidecar.attribution.NodeFiles;
@@ -73,7 +74,7 @@ final class MeterProcess {
         this.time = time;
         this.startedMicros = time.monotonicMicros();
         this.tickStartedMicros = startedMicros;
-        this.watchdog = new Watchdog(startedMicros);
+        this.watchdog = new Watchdog(startedMicros, DeviceAccess.ofThisContainer());
         StateFile stateFile = new StateFile(settings.stateDirectory());
         String bootId = proc.bootId();
         StateFile.State state = earlier(stateFile, bootId);
@@ -188,6 +189,7 @@ final class MeterProcess {
             while (!stopping) {
                 tickStartedMicros = time.monotonicMicros();
                 meter.tick();
+                watchdog.lookAtDevices(time.monotonicMicros());
                 // By the plan, not by the last tick: what a tick takes must not add up to a drift.
                 next = Math.max(next + TICK_MICROS, time.monotonicMicros());
                 while (!stopping && time.monotonicMicros() < next) {

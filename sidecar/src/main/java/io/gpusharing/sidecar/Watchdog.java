@@ -1,12 +1,13 @@
 package io.gpusharing.sidecar;
 
+import io.gpusharing.nvml.DeviceAccess;
 import io.gpusharing.nvml.NvmlCall;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says when only a new container helps. A call that is stuck in the driver cannot be interrupted,
- * and a library that belongs to another driver is replaced only when the container is created
- * again.
+ * Says when only a new container helps. A call that is stuck in the driver cannot be interrupted, a
+ * library that belongs to another driver is replaced only when the container is created again, and
+ * so are devices that were taken from it.
  */
 final class Watchdog {
 
@@ -16,9 +17,17 @@ final class Watchdog {
     static final long STAY_AT_LEAST_MICROS = 30_000_000;
 
     private final long startedMicros;
+    private final DeviceAccess devices;
+    private volatile boolean areDevicesLost;
 
-    Watchdog(long startedMicros) {
+    Watchdog(long startedMicros, DeviceAccess devices) {
         this.startedMicros = startedMicros;
+        this.devices = devices;
+    }
+
+    /** Looks whether this container has its GPUs still. For the NVML thread: it may hang, too. */
+    void lookAtDevices(long nowMicros) {
+        areDevicesLost = devices.isLost(nowMicros);
     }
 
     /**
@@ -37,6 +46,6 @@ final class Watchdog {
         if (nowMicros - tickMicros > HANGS_TOO_LONG_MICROS) {
             return "no call into the driver has returned for five minutes; the last was " + inside;
         }
-        return fault;
+        return fault == null && areDevicesLost ? DeviceAccess.LOST : fault;
     }
 }

@@ -202,6 +202,9 @@ public record GpuNodeStatus(
         json.addProperty("minor", physical.minor());
         addIfKnown(json, "model", physical.model());
         json.addProperty("memoryMiB", physical.memoryMiB());
+        if (physical.unifiedMemory()) {
+            json.addProperty("unifiedMemory", true);
+        }
         addIfKnown(json, "pciBusId", physical.pciBusId());
         if (gpu.numaNode() != null) {
             json.addProperty("numaNode", gpu.numaNode());

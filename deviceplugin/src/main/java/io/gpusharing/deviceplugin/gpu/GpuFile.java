@@ -83,7 +83,8 @@ record GpuFile(Path path) {
                         json.get("model").getAsString(),
                         json.get("memoryMiB").getAsLong(),
                         json.get("pciBusId").getAsString(),
-                        json.get("mig").getAsBoolean()),
+                        json.get("mig").getAsBoolean(),
+                        json.has("unifiedMemory")),
                 json.has("fault")
                         ? new Fault(
                                 json.get("fault").getAsString(),
@@ -104,6 +105,9 @@ record GpuFile(Path path) {
         json.addProperty("memoryMiB", gpu.memoryMiB());
         json.addProperty("pciBusId", gpu.pciBusId());
         json.addProperty("mig", gpu.mig());
+        if (gpu.unifiedMemory()) {
+            json.addProperty("unifiedMemory", true);
+        }
         if (entry.fault != null) {
             json.addProperty("fault", entry.fault.reason());
             json.addProperty("cure", entry.fault.cure().name());

@@ -67,6 +67,13 @@ final class GpuLog {
                 .addKeyValue("pci", gpu.pciBusId())
                 .addKeyValue("minor", gpu.minor())
                 .log(first ? "found a GPU" : "found a GPU that was not here before");
+        if (gpu.unifiedMemory()) {
+            log.atWarn()
+                    .addKeyValue("gpu", gpu.uuid())
+                    .addKeyValue("memoryMiB", gpu.memoryMiB())
+                    .log(
+                            "a GPU has no memory of its own: the computer's is offered as its, which pods' processes use, too");
+        }
     }
 
     void listed(KnownGpu old, PhysicalGpu now) {

@@ -1,5 +1,6 @@
 package io.gpusharing.deviceplugin.gpu;
 
+import io.gpusharing.nvml.DeviceAccess;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.TimeSource;
 import java.io.IOException;
@@ -47,17 +48,19 @@ public final class GpuMonitor implements NodeGpus, AutoCloseable {
      * @param gpusJson where GPUs are remembered
      * @param bootId see {@link #BOOT_ID}
      * @param changed told after every change of {@link #all}, by the threads of this monitor
+     * @param devices the driver's device files of this container
      */
     public GpuMonitor(
             Supplier<NvmlLibrary> source,
             Path gpusJson,
             Path bootId,
             Runnable changed,
+            DeviceAccess devices,
             TimeSource time) {
         var known = new KnownGpus(new GpuFile(gpusJson), read(bootId));
         this.access = new NvmlAccess(source, known.driver());
         this.snapshot = new Snapshot(known.shown(null), changed);
-        this.poller = new NvmlPoller(access, known, snapshot, time);
+        this.poller = new NvmlPoller(access, known, snapshot, devices, time);
         this.time = time;
     }
 
@@ -96,6 +99,13 @@ public final class GpuMonitor implements NodeGpus, AutoCloseable {
      */
     public boolean wantsRestart() {
         return access.wantsRestart();
+    }
+
+    /**
+     * Whether this container may not open the driver's device files any more, as it could before.
+     */
+    public boolean isAccessLost() {
+        return poller.isAccessLost();
     }
 
     /** Ends watching, and lets go of NVML unless it hangs. */

@@ -89,15 +89,7 @@ final class KnownGpu {
 
     /** NVML has no number for it any more; its own may be another's now. */
     void setIndex(int index) {
-        physical =
-                new PhysicalGpu(
-                        index,
-                        physical.uuid(),
-                        physical.minor(),
-                        physical.model(),
-                        physical.memoryMiB(),
-                        physical.pciBusId(),
-                        physical.mig());
+        physical = physical.withIndex(index);
     }
 
     /** NVML answered everything about it. */

@@ -1,5 +1,6 @@
 package io.gpusharing.deviceplugin.gpu;
 
+import io.gpusharing.nvml.DeviceAccess;
 import io.gpusharing.nvml.GpuInventory;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlReturn;
@@ -49,6 +50,7 @@ final class NvmlPoller {
     private final KnownGpus known;
     private final Snapshot snapshot;
     private final TimeSource time;
+    private final DeviceAccess devices;
     private final GpuEvents events = new GpuEvents();
     private final ProcessList processes = new ProcessList();
 
@@ -68,11 +70,19 @@ final class NvmlPoller {
 
     private volatile boolean isRead;
     private volatile @Nullable String trouble;
+    private volatile boolean isAccessLost;
 
     /**
      * @param snapshot where it says what it finds
+     * @param devices looked at besides
      */
-    NvmlPoller(NvmlAccess access, KnownGpus known, Snapshot snapshot, TimeSource time) {
+    NvmlPoller(
+            NvmlAccess access,
+            KnownGpus known,
+            Snapshot snapshot,
+            DeviceAccess devices,
+            TimeSource time) {
+        this.devices = devices;
         this.access = access;
         this.known = known;
         this.snapshot = snapshot;
@@ -89,6 +99,11 @@ final class NvmlPoller {
     /** Why NVML cannot be asked now, in words; null while it can. Safe from any thread. */
     @Nullable String trouble() {
         return trouble;
+    }
+
+    /** Whether only a new container may open the driver's device files. Safe from any thread. */
+    boolean isAccessLost() {
+        return isAccessLost;
     }
 
     /** Something went wrong that nobody expected: begins anew. */
@@ -108,6 +123,7 @@ final class NvmlPoller {
         snapshot.begin(
                 time.monotonicMicros(), nvml == null ? PATIENCE_AT_OPENING : PATIENCE + slowness);
         try {
+            isAccessLost = devices.isLost(time.monotonicMicros());
             if (nvml == null) {
                 openOrPause();
             } else {

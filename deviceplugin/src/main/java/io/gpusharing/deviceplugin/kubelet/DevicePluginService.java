@@ -11,10 +11,12 @@ import io.gpusharing.deviceplugin.kubelet.api.DevicePluginGrpc.DevicePluginImplB
 import io.gpusharing.deviceplugin.kubelet.api.DevicePluginOptions;
 import io.gpusharing.deviceplugin.kubelet.api.Empty;
 import io.gpusharing.deviceplugin.kubelet.api.ListAndWatchResponse;
+import io.gpusharing.deviceplugin.kubelet.api.NUMANode;
 import io.gpusharing.deviceplugin.kubelet.api.PreStartContainerRequest;
 import io.gpusharing.deviceplugin.kubelet.api.PreStartContainerResponse;
 import io.gpusharing.deviceplugin.kubelet.api.PreferredAllocationRequest;
 import io.gpusharing.deviceplugin.kubelet.api.PreferredAllocationResponse;
+import io.gpusharing.deviceplugin.kubelet.api.TopologyInfo;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -60,12 +62,21 @@ final class DevicePluginService extends DevicePluginImplBase {
     private ListAndWatchResponse all() {
         var all = ListAndWatchResponse.newBuilder();
         for (DeviceResource.Device device : resource.devices()) {
-            all.addDevices(
-                    Device.newBuilder()
-                            .setID(device.id())
-                            .setHealth(device.healthy() ? "Healthy" : "Unhealthy"));
+            all.addDevices(device(device));
         }
         return all.build();
+    }
+
+    private static Device.Builder device(DeviceResource.Device device) {
+        Device.Builder unit =
+                Device.newBuilder()
+                        .setID(device.id())
+                        .setHealth(device.healthy() ? "Healthy" : "Unhealthy");
+        Integer node = device.numaNode();
+        return node == null
+                ? unit
+                : unit.setTopology(
+                        TopologyInfo.newBuilder().addNodes(NUMANode.newBuilder().setID(node)));
     }
 
     @Override

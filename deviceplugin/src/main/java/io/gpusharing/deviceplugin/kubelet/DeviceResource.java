@@ -2,6 +2,7 @@ package io.gpusharing.deviceplugin.kubelet;
 
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One resource of the node, as its kubelet asks for it. All answers but {@link #prepare} come at
@@ -9,8 +10,12 @@ import java.util.Set;
  */
 public interface DeviceResource {
 
-    /** One unit of the resource. Which one a pod gets means nothing; how many, everything. */
-    record Device(String id, boolean healthy) {}
+    /**
+     * One unit of the resource. Which one a pod gets means nothing; how many, everything.
+     *
+     * @param numaNode of its GPU, null where it is not known
+     */
+    record Device(String id, boolean healthy, @Nullable Integer numaNode) {}
 
     /** The resource's name, for instance {@code tencent.com/vcuda-core}. */
     String name();

@@ -11,6 +11,7 @@ import io.gpusharing.deviceplugin.grant.Grants;
 import io.gpusharing.deviceplugin.kubelet.Checkpoint.Entry;
 import io.gpusharing.deviceplugin.kubelet.DeviceResource.StartRefused;
 import io.gpusharing.deviceplugin.mps.Mps;
+import io.gpusharing.placement.Decision;
 import io.gpusharing.placement.Decision.Never;
 import io.gpusharing.placement.Decision.Placed;
 import io.gpusharing.placement.Decision.Wait;
@@ -23,7 +24,6 @@ import io.gpusharing.wire.PlacementAnnotation;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,6 +47,7 @@ final class ContainerStarts {
     private final UnitHolders holders;
     private final NodePods pods;
     private final NodeGpus gpus;
+    private final UnitPlaces places;
     private final Grants grants;
     private final EndedPods ended;
     private final StartFiles files;
@@ -59,6 +60,7 @@ final class ContainerStarts {
             UnitHolders holders,
             NodePods pods,
             NodeGpus gpus,
+            UnitPlaces places,
             Grants grants,
             EndedPods ended,
             StartFiles files,
@@ -69,6 +71,7 @@ final class ContainerStarts {
         this.holders = holders;
         this.pods = pods;
         this.gpus = gpus;
+        this.places = places;
         this.grants = grants;
         this.ended = ended;
         this.files = files;
@@ -106,7 +109,7 @@ final class ContainerStarts {
             holders.confirm(pod, resource, entries);
             files.begin(pod.uid());
             try {
-                List<ContainerPlacement> containers = grant(asked, pod);
+                List<ContainerPlacement> containers = grant(asked, pod, resource, entries);
                 for (Entry entry : entries) {
                     open(asked, entry, pod, containers);
                 }
@@ -146,14 +149,15 @@ final class ContainerStarts {
         return new StartRefused("The device plugin is ending");
     }
 
-    private List<ContainerPlacement> grant(Instant asked, NodePod pod)
+    private List<ContainerPlacement> grant(
+            Instant asked, NodePod pod, String resource, List<Entry> entries)
             throws StartRefused, IOException, InterruptedException {
         Pacing.Deadline deadline = pacing.deadline(FOR_ROOM).orAt(asked.plus(IN_ALL));
         while (true) {
             if (pods.byUid(pod.uid()).map(NodePod::ended).orElse(true)) {
                 throw new StartRefused("It has ended or was deleted");
             }
-            switch (grants.grant(pod.uid(), pod.namespace(), pod.name(), asks(pod), gpus.all())) {
+            switch (place(pod, resource, entries)) {
                 case Placed(var containers) -> {
                     return containers;
                 }
@@ -169,6 +173,23 @@ final class ContainerStarts {
                 pacing.pause();
             }
         }
+    }
+
+    /**
+     * Where nobody has placed it, on the NUMA nodes that the kubelet has chosen, if it fits there.
+     */
+    private Decision place(NodePod pod, String resource, List<Entry> entries)
+            throws StartRefused, IOException {
+        List<NodeGpu> all = gpus.all();
+        List<ContainerAsk> asks = asks(pod);
+        List<NodeGpu> near =
+                asks.stream().allMatch(ask -> ask.on().isEmpty())
+                        ? places.near(resource, entries, all)
+                        : all;
+        Decision there = grants.grant(pod.uid(), pod.namespace(), pod.name(), asks, near);
+        return there instanceof Placed || near.size() == all.size()
+                ? there
+                : grants.grant(pod.uid(), pod.namespace(), pod.name(), asks, all);
     }
 
     /**
@@ -218,7 +239,7 @@ final class ContainerStarts {
                                 StartRefused.forEver(
                                         "When the pod was given its GPUs, it had no container %s that asks for any"
                                                 .formatted(entry.container())));
-        List<NodeGpu> own = healthy(grant);
+        List<NodeGpu> own = HealthyGpus.of(grant, gpus.all());
         ContainerRequest container =
                 pod.request().containers().stream()
                         .filter(it -> it.name().equals(entry.container()))
@@ -263,32 +284,5 @@ final class ContainerStarts {
     private static StartRefused notOurs() {
         return StartRefused.forEver(
                 "Its units were handed out by another device plugin; the pod has to be made anew");
-    }
-
-    private List<NodeGpu> healthy(ContainerPlacement grant) throws StartRefused {
-        var own = new ArrayList<NodeGpu>();
-        List<NodeGpu> all = gpus.all();
-        for (GpuHold hold : grant.gpus()) {
-            NodeGpu gpu =
-                    all.stream()
-                            .filter(it -> it.uuid().equals(hold.gpu()))
-                            .findFirst()
-                            .orElseThrow(() ->
-                                    StartRefused.forEver(
-                                            "Its GPU %s is gone from this node; the pod has to be placed anew"
-                                                    .formatted(hold.gpu())));
-            if (!gpu.isUsable()) {
-                String why =
-                        "Its GPU %s is unhealthy: %s"
-                                .formatted(
-                                        hold.gpu(),
-                                        gpu.fault() == null ? "it is split by MIG" : gpu.fault());
-                throw gpu.isOfUse()
-                        ? new StartRefused(why)
-                        : StartRefused.forEver(why + "; the pod has to be placed anew");
-            }
-            own.add(gpu);
-        }
-        return own;
     }
 }

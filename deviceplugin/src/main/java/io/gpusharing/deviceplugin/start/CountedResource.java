@@ -13,28 +13,33 @@ import java.util.stream.LongStream;
 /**
  * One resource of the node's dialect: so many units of every GPU that is not split by MIG.
  *
+ * @param places says where the units are
  * @param starts decides where containers start; the dialect's other resources do not ask it
  */
-record CountedResource(String name, Dialect dialect, NodeGpus gpus, ContainerStarts starts)
+record CountedResource(
+        String name, Dialect dialect, NodeGpus gpus, UnitPlaces places, ContainerStarts starts)
         implements DeviceResource {
 
     @Override
     public List<Device> devices() {
-        return gpus.all().stream()
+        List<NodeGpu> all = gpus.all();
+        UnitPlaces.Places now = places.of(name, all);
+        return all.stream()
                 .filter(gpu -> !gpu.physical().mig())
                 .flatMap(gpu ->
                         LongStream.range(0, dialect.units(name, gpu))
-                                .mapToObj(unit -> device(gpu, unit)))
+                                .mapToObj(unit -> device(gpu, unit, now)))
                 .toList();
     }
 
-    private static Device device(NodeGpu gpu, long unit) {
-        return new Device(UnitIds.id(gpu.physical().index(), unit), gpu.isUsable());
+    private static Device device(NodeGpu gpu, long unit, UnitPlaces.Places places) {
+        String id = UnitIds.id(gpu.physical().index(), unit);
+        return new Device(id, gpu.isUsable(), places.node(id, gpu));
     }
 
     @Override
     public List<String> preferred(List<String> available, List<String> needed, int size) {
-        return UnitIds.preferred(available, needed, size);
+        return places.of(name, gpus.all()).preferred(available, needed, size);
     }
 
     @Override

@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Hands out the GPUs of this node: the resources that it offers, and what has to be tidied up. */
 public final class Provider {
@@ -25,6 +27,8 @@ public final class Provider {
     private final EndedPods ended;
     private final RefusedPods refused;
     private final Grants grants;
+    private final NodeGpus gpus;
+    private final UnitPlaces places;
     private final AllocationCheck check;
 
     /**
@@ -43,13 +47,15 @@ public final class Provider {
      * @param interceptor the site's own library for those who take turns, if it has one
      * @param mgctl the script for containers that ask by the dialect of metagpu
      * @param processes all of the node's
+     * @param numaNode of a PCI device, null where it is not known
      */
     public record Disk(
             CdiFolder cdi,
             DriverFolders driver,
             Optional<Interceptor> interceptor,
             Mgctl mgctl,
-            PodProcesses processes) {}
+            PodProcesses processes,
+            Function<String, @Nullable Integer> numaNode) {}
 
     /**
      * @param refused remembers the pods that were refused
@@ -67,6 +73,7 @@ public final class Provider {
             Pacing pacing) {
         this.pods = pods;
         this.grants = grants;
+        this.gpus = gpus;
         this.refused = refused;
         this.files =
                 new StartFiles(
@@ -78,21 +85,28 @@ public final class Provider {
                         pacing.clock());
         this.ended = new EndedPods(pods, grants, disk.processes(), files);
         var holders = new UnitHolders(kubelet.table(), kubelet.api(), pacing);
+        this.places = new UnitPlaces(dialect, kubelet.table(), grants, disk.numaNode());
         var starts =
                 new ContainerStarts(
-                        dialect, holders, pods, gpus, grants, ended, files, refused, mps, pacing);
+                        dialect, holders, pods, gpus, places, grants, ended, files, refused, mps,
+                        pacing);
         this.check =
                 new AllocationCheck(dialect, kubelet.table(), pods, grants, starts, pacing.clock());
         this.resources =
                 dialect.resources().stream()
                         .<DeviceResource>map(
-                                name -> new CountedResource(name, dialect, gpus, starts))
+                                name -> new CountedResource(name, dialect, gpus, places, starts))
                         .toList();
     }
 
     /** What it offers to the kubelet. */
     public List<DeviceResource> resources() {
         return resources;
+    }
+
+    /** Whether the kubelet has to be told of each grant, since it says where units are. */
+    public boolean doGrantsMoveUnits() {
+        return places.areOnSeveralNodes(gpus.all());
     }
 
     /** Takes back what is not needed any more. Called every second, and when a pod has changed. */

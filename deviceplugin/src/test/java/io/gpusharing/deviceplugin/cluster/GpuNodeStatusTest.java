@@ -67,6 +67,30 @@ class GpuNodeStatusTest {
     }
 
     @Test
+    void saysThatTheMemoryOfAGpuIsTheNodes() {
+        var gpu = new PhysicalGpu(0, "GPU-0", 0, "NVIDIA GB10", 122_560, "", false, true);
+
+        JsonObject json =
+                GpuNodeStatus.of(
+                                GpuNodeStatus.TIME_SLICE,
+                                List.of(),
+                                List.of(new NodeGpu(gpu, null)),
+                                List.of(),
+                                List.of(),
+                                device -> null)
+                        .json();
+
+        assertThat(json.getAsJsonArray("gpus").get(0))
+                .isEqualTo(
+                        JsonParser.parseString(
+                                """
+                                {"index": 0, "uuid": "GPU-0", "minor": 0, "model": "NVIDIA GB10",
+                                 "memoryMiB": 122560, "unifiedMemory": true, "mig": false,
+                                 "health": "Healthy", "mode": "Idle", "grants": []}
+                                """));
+    }
+
+    @Test
     void saysWhoWasRefusedTheOldestFirst() {
         Instant noon = Instant.parse("2026-03-02T12:00:00Z");
         var starts = refused("u-1", noon, noon.plusSeconds(90), "No GPU has room");

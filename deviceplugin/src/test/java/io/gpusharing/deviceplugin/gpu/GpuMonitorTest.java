@@ -3,14 +3,17 @@ package io.gpusharing.deviceplugin.gpu;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.nvml.DeviceAccess;
 import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlLibrary;
 import io.gpusharing.nvml.PhysicalGpu;
+import io.gpusharing.nvml.SystemMemory;
 import io.gpusharing.nvml.TimeSource;
 import io.gpusharing.nvml.fake.FakeNvml;
 import io.gpusharing.nvml.fake.Scenario;
 import io.gpusharing.nvml.fake.VirtualTime;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,6 +50,7 @@ class GpuMonitorTest {
     private NvmlLibrary library = new NvmlLibrary.Missing("no library", List.of("here", "there"));
     private FakeNvml fake = fake(TWO);
     private GpuMonitor monitor;
+    private boolean isForbidden;
 
     @BeforeEach
     void theFirstBoot() throws IOException {
@@ -81,7 +85,18 @@ class GpuMonitorTest {
 
     private GpuMonitor program() {
         return new GpuMonitor(
-                () -> library, file(), folder.resolve("boot_id"), changes::incrementAndGet, time);
+                () -> library,
+                file(),
+                folder.resolve("boot_id"),
+                changes::incrementAndGet,
+                new DeviceAccess(this::openControl),
+                time);
+    }
+
+    private void openControl() throws IOException {
+        if (isForbidden) {
+            throw new FileSystemException("/dev/nvidiactl", null, "Operation not permitted");
+        }
     }
 
     private Path file() {
@@ -129,6 +144,36 @@ class GpuMonitorTest {
         assertThat(monitor.isRead()).isTrue();
         assertThat(monitor.trouble()).isNull();
         assertThat(changes).hasValue(1);
+    }
+
+    @Test
+    void aGpuWithoutMemoryOfItsOwnIsOfferedWithTheComputersAndThatIsSaid() {
+        start(fake("device GPU-a name=GB10 pci=000f:01:00.0", "fail nvmlDeviceGetMemoryInfo 3"));
+        List<NodeGpu> found = monitor.all();
+
+        assertThat(found.getFirst().isUsable()).isTrue();
+        assertThat(found.getFirst().physical().unifiedMemory()).isTrue();
+        assertThat(found.getFirst().empty().memory())
+                .isEqualTo(SystemMemory.OF_THIS_COMPUTER.mebibytes());
+        assertThat(logged.lines())
+                .filteredOn(line -> line.contains("no memory of its own"))
+                .hasSize(1);
+        assertThat(program().all())
+                .as("remembered")
+                .extracting(NodeGpu::physical)
+                .containsExactly(found.getFirst().physical());
+    }
+
+    @Test
+    void thatTheKernelForbidsTheGpusIsSeenThoughNvmlGoesOnAnswering() {
+        start(fake);
+        assertThat(monitor.isAccessLost()).isFalse();
+
+        isForbidden = true;
+        pass(11);
+
+        assertThat(monitor.isAccessLost()).isTrue();
+        assertThat(fault("GPU-a")).isNull();
     }
 
     @Test
@@ -744,6 +789,7 @@ class GpuMonitorTest {
                             told.add(watching[0].all());
                             throw new IllegalStateException("a listener that fails");
                         },
+                        new DeviceAccess(this::openControl),
                         TimeSource.SYSTEM);
         try (GpuMonitor started = watching[0]) {
             started.start();

@@ -122,6 +122,10 @@ class RegistrationTest {
         assertThat(plugin.listAndWatch(Empty.getDefaultInstance()).next().getDevicesList())
                 .extracting("ID", "health")
                 .containsExactly(tuple("g0-0", "Healthy"), tuple("g0-1", "Unhealthy"));
+        assertThat(plugin.listAndWatch(Empty.getDefaultInstance()).next().getDevicesList())
+                .extracting(unit ->
+                        unit.getTopology().getNodesList().stream().map(it -> it.getID()).toList())
+                .containsExactly(List.of(1L), List.of());
         assertThat(
                         plugin.allocate(
                                         AllocateRequest.newBuilder()
@@ -153,7 +157,7 @@ class RegistrationTest {
 
         @Override
         public List<Device> devices() {
-            return List.of(new Device("g0-0", true), new Device("g0-1", false));
+            return List.of(new Device("g0-0", true, 1), new Device("g0-1", false, null));
         }
 
         @Override

@@ -33,6 +33,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,6 +54,10 @@ final class FakeNode implements NodePods {
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
     boolean current = true;
     Dialect dialect = new Vcuda();
+
+    /** By PCI bus id. */
+    final Map<String, Integer> numaNodes = new HashMap<>();
+
     Mps mps = Mps.NONE;
 
     /** Whether no other plugin offers the same. */
@@ -102,7 +107,8 @@ final class FakeNode implements NodePods {
                         new DriverFolders(List.of()),
                         Optional.empty(),
                         Mgctl.of(folder),
-                        new PodProcesses(folder.resolve("proc"))),
+                        new PodProcesses(folder.resolve("proc")),
+                        numaNodes::get),
                 this,
                 () -> gpus,
                 grants,
@@ -118,7 +124,8 @@ final class FakeNode implements NodePods {
      */
     static NodeGpu gpu(int index, @Nullable String fault) {
         return new NodeGpu(
-                new PhysicalGpu(index, "GPU-" + index, index, "Fake", 16384, "", false),
+                new PhysicalGpu(
+                        index, "GPU-" + index, index, "Fake", 16384, "0000:0" + index, false),
                 fault,
                 fault != null);
     }
@@ -231,6 +238,23 @@ final class FakeNode implements NodePods {
     /** The kubelet is about to start the container with these units. */
     void start(String... units) throws StartRefused {
         deciding().prepare(Set.of(units));
+    }
+
+    /** NUMA nodes of the units that the kubelet sees, by id; without those that are unknown. */
+    Map<String, Integer> numaNodesOfUnits() {
+        var nodes = new TreeMap<String, Integer>();
+        for (DeviceResource.Device unit : deciding().devices()) {
+            Integer node = unit.numaNode();
+            if (node != null) {
+                nodes.put(unit.id(), node);
+            }
+        }
+        return nodes;
+    }
+
+    /** Which units the kubelet is advised to give. */
+    List<String> preferred(List<String> available, int size) {
+        return deciding().preferred(available, List.of(), size);
     }
 
     private DeviceResource deciding() {
