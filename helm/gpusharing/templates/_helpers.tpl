@@ -364,3 +364,18 @@ readinessProbe:
   timeoutSeconds: 2
   failureThreshold: 2
 {{- end }}
+
+{{- /* The API server's token as Kubernetes itself mounts it, but for ten minutes instead of an hour. Once a ServiceAccount was deleted, the
+tokens of its pods are void, also if it is made anew, and the kubelet writes the next one only after four fifths of the time of the last. */}}
+{{- define "gpusharing.apiToken.volume" -}}
+- name: api-token
+  projected:
+    sources:
+      - serviceAccountToken: {path: token, expirationSeconds: 600}
+      - configMap: {name: kube-root-ca.crt, items: [{key: ca.crt, path: ca.crt}]}
+      - downwardAPI: {items: [{path: namespace, fieldRef: {apiVersion: v1, fieldPath: metadata.namespace}}]}
+{{- end }}
+
+{{- define "gpusharing.apiToken.mount" -}}
+- {name: api-token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}
+{{- end }}

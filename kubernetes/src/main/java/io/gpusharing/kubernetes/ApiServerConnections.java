@@ -1,5 +1,7 @@
 package io.gpusharing.kubernetes;
 
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import io.vertx.ext.web.client.WebClientOptions;
 import java.time.Duration;
@@ -28,6 +30,19 @@ public final class ApiServerConnections extends VertxHttpClientFactory {
      */
     public ApiServerConnections(Duration silence) {
         this.silence = silence;
+    }
+
+    /**
+     * The same client for what somebody waits for: a request that is not answered in time fails,
+     * and is not repeated.
+     */
+    public static KubernetesClient prompt(KubernetesClient client, Duration patience) {
+        return client.newClient(
+                        new RequestConfigBuilder()
+                                .withRequestTimeout(Math.toIntExact(patience.toMillis()))
+                                .withRequestRetryBackoffLimit(0)
+                                .build())
+                .adapt(KubernetesClient.class);
     }
 
     @Override

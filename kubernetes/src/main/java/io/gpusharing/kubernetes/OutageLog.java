@@ -66,8 +66,8 @@ public final class OutageLog {
     }
 
     /**
-     * Whether a problem means that the database or the API server cannot be reached or has cut us
-     * off, and nothing is wrong with what we asked.
+     * Whether a problem means that the database or the API server cannot be reached, has cut us off
+     * or does not know us, and nothing is wrong with what we asked.
      */
     public static boolean isOutage(Throwable problem) {
         return !(problem instanceof Error) && causes(problem).anyMatch(OutageLog::saysSo);
@@ -96,7 +96,10 @@ public final class OutageLog {
             case SQLTransientConnectionException e -> true;
             case SQLNonTransientConnectionException e -> true;
             case SQLException e -> isConnectionState(e.getSQLState());
-            case KubernetesClientException e -> e.getCode() == 0 || e.getCode() >= 500;
+            case KubernetesClientException e ->
+                    e.getCode() == 0
+                            || e.getCode() == HttpURLConnection.HTTP_UNAUTHORIZED
+                            || e.getCode() >= 500;
             case IOException e -> true;
             default -> false;
         };

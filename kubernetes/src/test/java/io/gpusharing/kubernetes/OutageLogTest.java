@@ -105,6 +105,15 @@ class OutageLogTest {
                 .isFalse();
     }
 
+    /** Its next token is to be used soon, whatever was tried with the void one. */
+    @Test
+    void whoIsNotKnownAnyMoreHasNoDefect() {
+        assertThat(OutageLog.isOutage(new KubernetesClientException("Unauthorized", 401, null)))
+                .isTrue();
+        assertThat(OutageLog.isOutage(new KubernetesClientException("Forbidden", 403, null)))
+                .isFalse();
+    }
+
     @Test
     void aNewOutageIsLoggedAgain() {
         outageLog.failed(noConnection());

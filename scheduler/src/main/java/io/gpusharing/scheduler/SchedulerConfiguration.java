@@ -3,6 +3,7 @@ package io.gpusharing.scheduler;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.Names;
+import io.gpusharing.kubernetes.ApiServerAccess;
 import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.DefectEvents;
 import io.gpusharing.kubernetes.PodSharing;
@@ -23,10 +24,13 @@ import io.gpusharing.scheduler.preemption.Preemptions;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import io.gpusharing.scheduler.reclaiming.ReclaimProperties;
 import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.web.ApiServerAccessTask;
 import io.gpusharing.web.Parts;
 import io.gpusharing.web.UnreadableReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -66,6 +70,23 @@ class SchedulerConfiguration {
                 new DefectEvents(
                         client, Names.SCHEDULER, namespace, pod, Thread::startVirtualThread, clock);
         return new Parts(metrics, events::follow, clock);
+    }
+
+    /** Who is refused can bind no pod and evict none: another replica may. */
+    @Bean
+    ApiServerAccessTask apiServer(KubernetesClient client, MeterRegistry metrics, Clock clock) {
+        return new ApiServerAccessTask(
+                new ApiServerAccess(
+                        client,
+                        List.of(
+                                ApiServerAccess.watching("", "pods"),
+                                ApiServerAccess.watching("", "nodes"),
+                                ApiServerAccess.watching("gpusharing.io", "gpunodes"),
+                                ApiServerAccess.watching("gpusharing.io", "gpureservations")),
+                        clock),
+                Duration.ZERO,
+                metrics,
+                clock);
     }
 
     @Bean

@@ -1,6 +1,5 @@
 package io.gpusharing.webhook;
 
-import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -25,9 +24,7 @@ class WebhookConfiguration {
     KubernetesClient kubernetesClient() {
         return new KubernetesClientBuilder()
                 .withConfig(
-                        new ConfigBuilder(Config.autoConfigure(null))
-                                .withWatchReconnectInterval(RECONNECT_MILLIS)
-                                .build())
+                        new ConfigBuilder().withWatchReconnectInterval(RECONNECT_MILLIS).build())
                 .withKubernetesSerialization(LeanObjects.serialization())
                 .withHttpClientFactory(new ApiServerConnections())
                 .build();

@@ -374,7 +374,14 @@ class WebhookApplicationTest {
 
         assertThat(metrics)
                 .contains("gpusharing_admission_reviews_total{type=\"Mutate\",verdict=\"Allowed\"}")
-                .contains("gpusharing_admission_latency_seconds_bucket");
+                .contains("gpusharing_admission_latency_seconds_bucket")
+                .contains("gpusharing_apiserver_refused_seconds 0.0");
+    }
+
+    @Test
+    void readinessSaysWhetherTheApiServerLetsItWork() throws Exception {
+        assertThat(HTTP.send(management("/readyz"), BodyHandlers.ofString()).body())
+                .contains("\"apiServer\"");
     }
 
     private static Socket connected() throws Exception {

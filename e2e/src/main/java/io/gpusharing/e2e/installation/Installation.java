@@ -243,6 +243,13 @@ public final class Installation implements InstalledServices {
                         cluster.dir().resolve("logs"));
     }
 
+    /**
+     * Writes the next token of a service's account where the process reads it, as kubelet would.
+     */
+    public void renewToken(String account) {
+        ServiceAccountAccess.kubeconfig(cluster, NAMESPACE, account);
+    }
+
     /** Base URL of reports and REST, as the injected sidecars get it. */
     public URI timekeeperUrl() {
         return timekeeperUrl;

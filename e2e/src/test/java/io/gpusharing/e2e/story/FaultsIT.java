@@ -9,6 +9,7 @@ import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.Service;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -132,6 +133,31 @@ class FaultsIT {
         running("afterwards");
 
         await().atMost(Duration.ofSeconds(60)).until(() -> ledger.open() == 2);
+    }
+
+    /** As GitOps tools do it: the token of a pod that runs is void from then on. */
+    @Test
+    void aServiceAccountMadeAnewIsNoticedAndItsNextTokenIsUsedAtOnce() {
+        Service timekeeper = installation.timekeeper();
+        String account = "gpusharing-timekeeper";
+        for (String verb : List.of("delete", "create")) {
+            cluster.kubectl()
+                    .run(verb, "serviceaccount", account, "--namespace=" + Installation.NAMESPACE)
+                    .orFail();
+        }
+        await("it says that the API server refuses it")
+                .atMost(Duration.ofSeconds(90))
+                .until(() -> !timekeeper.ready());
+        assertThat(timekeeper.live()).isTrue();
+        assertThat(timekeeper.sum("gpusharing_apiserver_refused_seconds"))
+                .isGreaterThanOrEqualTo(45);
+        create(pod("began-meanwhile"));
+        running("began-meanwhile");
+
+        installation.renewToken(account);
+
+        await("it works again").atMost(Duration.ofSeconds(30)).until(timekeeper::ready);
+        await().atMost(Duration.ofSeconds(30)).until(() -> ledger.open() == 2);
     }
 
     @Test

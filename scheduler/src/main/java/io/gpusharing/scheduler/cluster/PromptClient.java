@@ -1,7 +1,7 @@
 package io.gpusharing.scheduler.cluster;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import io.gpusharing.kubernetes.ApiServerConnections;
 import java.time.Duration;
 
 /**
@@ -21,11 +21,6 @@ public final class PromptClient {
 
     /** The same client with this patience. */
     public static KubernetesClient of(KubernetesClient client, Duration patience) {
-        return client.newClient(
-                        new RequestConfigBuilder()
-                                .withRequestTimeout((int) patience.toMillis())
-                                .withRequestRetryBackoffLimit(0)
-                                .build())
-                .adapt(KubernetesClient.class);
+        return ApiServerConnections.prompt(client, patience);
     }
 }

@@ -3,6 +3,7 @@ package io.gpusharing.timekeeper.cluster;
 import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpusharing.kubernetes.ApiServerAccess;
 import io.gpusharing.kubernetes.ApiServerClock;
 import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.PodReader;
@@ -14,10 +15,12 @@ import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.sharing.ProviderAsk;
 import io.gpusharing.timekeeper.allocation.claim.ClaimedGpus;
+import io.gpusharing.web.ApiServerAccessTask;
 import io.gpusharing.web.UnreadableReport;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
@@ -82,6 +85,25 @@ class ClusterConfiguration {
                                             .formatted(silence.toSeconds()))
                             : Health.up().build();
         };
+    }
+
+    /**
+     * Who is refused can ask the API server of nobody who they are, and so take no report and
+     * answer no question: another replica may.
+     */
+    @Bean
+    ApiServerAccessTask apiServer(KubernetesClient client, MeterRegistry metrics, Clock clock) {
+        return new ApiServerAccessTask(
+                new ApiServerAccess(
+                        client,
+                        List.of(
+                                ApiServerAccess.watching("", "pods"),
+                                ApiServerAccess.watching("", "nodes"),
+                                ApiServerAccess.watching("gpusharing.io", "gpubudgets")),
+                        clock),
+                Duration.ZERO,
+                metrics,
+                clock);
     }
 
     private static Health down(String reason) {
