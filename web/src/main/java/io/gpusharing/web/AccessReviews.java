@@ -5,6 +5,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
+import io.fabric8.kubernetes.api.model.authorization.v1.NonResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
@@ -12,6 +13,7 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpec;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewSpecBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.kubernetes.ApiServerConnections;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -21,12 +23,14 @@ import java.util.function.Function;
 /**
  * Whose token a request carries, and what the cluster's RBAC allows them. The API server is asked,
  * and its answers are kept for ten seconds. So many tokens of which nothing is known are looked at
- * a second, and no more: whoever invents them would have us ask without end.
+ * a second, and no more: whoever invents them would have us ask without end. Who asks is not kept
+ * waiting for an API server that is away.
  */
 public final class AccessReviews {
 
     private static final Duration KEPT = Duration.ofSeconds(10);
     private static final int MAX_CACHED = 10_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private final KubernetesClient client;
     private final PerSecond tokens;
@@ -56,7 +60,7 @@ public final class AccessReviews {
 
     private AccessReviews(
             KubernetesClient client, Clock clock, int tokensPerSecond, List<String> audiences) {
-        this.client = client;
+        this.client = ApiServerConnections.prompt(client, PATIENCE);
         this.tokens = new PerSecond(tokensPerSecond, clock);
         this.audiences = audiences;
         this.callers = kept();
@@ -90,16 +94,25 @@ public final class AccessReviews {
      * @throws KubernetesClientException if the API server does not answer
      */
     public boolean may(Caller caller, ResourceAttributes right) {
-        return ask(
-                rights,
-                new SubjectAccessReviewSpecBuilder()
-                        .withUser(caller.name())
-                        .withUid(caller.uid())
-                        .withGroups(caller.groups())
-                        .withExtra(caller.extra())
-                        .withResourceAttributes(right)
-                        .build(),
-                this::allowed);
+        return ask(rights, of(caller).withResourceAttributes(right).build(), this::allowed);
+    }
+
+    /**
+     * Whether the cluster lets them do something with an address that is no object's, such as
+     * {@code /metrics}.
+     *
+     * @throws KubernetesClientException if the API server does not answer
+     */
+    public boolean may(Caller caller, NonResourceAttributes right) {
+        return ask(rights, of(caller).withNonResourceAttributes(right).build(), this::allowed);
+    }
+
+    private static SubjectAccessReviewSpecBuilder of(Caller caller) {
+        return new SubjectAccessReviewSpecBuilder()
+                .withUser(caller.name())
+                .withUid(caller.uid())
+                .withGroups(caller.groups())
+                .withExtra(caller.extra());
     }
 
     /**

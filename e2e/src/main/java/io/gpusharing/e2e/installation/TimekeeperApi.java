@@ -76,6 +76,15 @@ public final class TimekeeperApi {
      */
     public JsonNode get(String path) {
         try {
+            return JSON.readTree(text(path));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** As {@link #get}, where the answer is no JSON. */
+    public String text(String path) {
+        try {
             HttpResponse<String> answer =
                     http.send(
                             HttpRequest.newBuilder(base.resolve(path))
@@ -86,7 +95,7 @@ public final class TimekeeperApi {
                 throw new AssertionError(
                         path + " is answered " + answer.statusCode() + ": " + answer.body());
             }
-            return JSON.readTree(answer.body());
+            return answer.body();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

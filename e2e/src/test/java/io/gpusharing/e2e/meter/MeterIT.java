@@ -2,6 +2,7 @@ package io.gpusharing.e2e.meter;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
@@ -13,6 +14,7 @@ import io.gpusharing.e2e.cluster.TestCluster;
 import io.gpusharing.e2e.installation.InjectedSidecar;
 import io.gpusharing.e2e.installation.Installation;
 import io.gpusharing.e2e.installation.NodeAgent;
+import io.gpusharing.e2e.installation.TimekeeperApi;
 import io.gpusharing.e2e.installation.UsualInstallation;
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -214,6 +216,30 @@ class MeterIT {
         assertThat(pod.path("rate").asLong()).isEqualTo(500_000);
         assertThat(pod.path("charged").asLong())
                 .isBetween(charge(from, asked), charge(from, answered));
+    }
+
+    /** Only an API server knows who may get an address that is no object's. */
+    @Test
+    @Order(7)
+    void metricsThatNameBudgetsAreForWhoMayReadMetrics() {
+        cluster.kubectl()
+                .run("create", "serviceaccount", "prometheus", "--namespace=" + LAB)
+                .orFail();
+        TimekeeperApi collector = installation.api().as(LAB, "prometheus");
+        assertThatThrownBy(() -> collector.text("/api/v1/metrics"))
+                .hasMessageContaining("403")
+                .hasMessageContaining("gpusharing-metrics-reader");
+
+        cluster.kubectl()
+                .run(
+                        "create",
+                        "clusterrolebinding",
+                        "lab-metrics",
+                        "--clusterrole=gpusharing-metrics-reader",
+                        "--serviceaccount=" + LAB + ":prometheus")
+                .orFail();
+
+        patiently("metrics are read").untilAsserted(() -> collector.text("/api/v1/metrics"));
     }
 
     private static long charge(Instant from, Instant to) {

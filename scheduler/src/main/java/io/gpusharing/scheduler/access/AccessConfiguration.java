@@ -1,7 +1,6 @@
 package io.gpusharing.scheduler.access;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.web.AccessReviews;
 import io.gpusharing.web.ClientCertificateRequest;
 import io.gpusharing.web.PublishedAuthority;
@@ -93,7 +92,7 @@ class AccessConfiguration {
 
     @Bean
     AccessReviews accessReviews(KubernetesClient client, Clock clock) {
-        return new AccessReviews(PromptClient.of(client), clock, TOKENS_PER_SECOND);
+        return new AccessReviews(client, clock, TOKENS_PER_SECOND);
     }
 
     @Bean

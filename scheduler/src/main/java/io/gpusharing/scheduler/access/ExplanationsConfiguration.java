@@ -2,7 +2,6 @@ package io.gpusharing.scheduler.access;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.Names;
-import io.gpusharing.scheduler.cluster.PromptClient;
 import io.gpusharing.scheduler.explaining.PlacementQuestions;
 import io.gpusharing.web.AccessReviews;
 import jakarta.servlet.Filter;
@@ -44,7 +43,7 @@ class ExplanationsConfiguration {
                                 "system:serviceaccount:%s:%s"
                                         .formatted(access.namespace(), Names.TIMEKEEPER),
                                 new AccessReviews(
-                                        PromptClient.of(client),
+                                        client,
                                         clock,
                                         TOKENS_PER_SECOND,
                                         Names.EXPLANATIONS_AUDIENCE),

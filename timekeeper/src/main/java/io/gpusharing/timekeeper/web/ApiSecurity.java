@@ -33,7 +33,8 @@ import org.springframework.security.web.firewall.RequestRejectedHandler;
  * Requests carry a Kubernetes bearer token, and the cluster's RBAC alone decides. Reading about a
  * budget takes the right to read that {@code GpuBudget}; granting time takes the right to update
  * it. Reading about pods takes the right to get the pods of their namespace or, for all namespaces,
- * to update budgets. The description of the interface is open to all.
+ * to update budgets. Metrics that name budgets take the right to get {@code /metrics}, as those of
+ * Kubernetes' own components do. The description of the interface is open to all.
  */
 @Configuration(proxyBeanMethods = false)
 class ApiSecurity {
@@ -42,6 +43,8 @@ class ApiSecurity {
     private static final String PODS = "/api/v1/pods";
     private static final Set<String> ABOUT_PODS =
             Set.of(PODS, "/api/v1/waste", "/api/v1/usage/pods", "/api/v1/evictions");
+
+    private static final String METRICS = "/api/v1/metrics";
 
     private static final String LOGGERS = "/api/v1/loggers";
 
@@ -137,6 +140,11 @@ class ApiSecurity {
             return new Rule(
                     caller -> false,
                     "Only loggers of io.gpusharing can be changed: others may write tokens");
+        }
+        if (path.equals(METRICS)) {
+            return new Rule(
+                    callers::mayReadMetrics,
+                    "This needs the right to get /metrics; cluster role gpusharing-metrics-reader gives it");
         }
         if (path.startsWith(LOGGERS) || OF_ADMINISTRATORS.contains(path)) {
             return new Rule(

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.web;
 
+import io.fabric8.kubernetes.api.model.authorization.v1.NonResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -96,6 +97,11 @@ public class Callers {
                         .withVerb(verb)
                         .withName(budget)
                         .build());
+    }
+
+    /** Whether they may read metrics that name budgets and namespaces. */
+    boolean mayReadMetrics(Caller caller) {
+        return reviews.may(caller, new NonResourceAttributes("/metrics", "get"));
     }
 
     /** Whether the cluster lets them do something. */

@@ -143,7 +143,7 @@ class ApiHttpTest {
                     @ComponentScan.Filter(
                             type = FilterType.REGEX,
                             pattern =
-                                    ".*(Watch|StatusPublisher|LedgerWord|BudgetNotifier|PodAnnotator|DefaultBudgets|BudgetMetrics|Test.*|budget\\.Budgets|budget\\.correction\\..*|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
+                                    ".*(Watch|StatusPublisher|LedgerWord|BudgetNotifier|PodAnnotator|DefaultBudgets|Test.*|budget\\.Budgets|budget\\.correction\\..*|usage\\.(intake|reporter)\\..*|AgentMeasurements|VerifyCommand|VerifyConfiguration|ReportingAuthority|ServingCertificateTask|TlsConfiguration)"))
     @ComponentScan(
             basePackages = "io.gpusharing.timekeeper.receipt",
             useDefaultFilters = false,
@@ -1074,6 +1074,23 @@ class ApiHttpTest {
         assertThat(third.body()).isEqualTo("[]");
         assertThat(third.headers().firstValue("Link")).isEmpty();
         assertThat(JSON.readTree(get("reader", "/api/v1/budgets?limit=1").body())).hasSize(1);
+    }
+
+    /** On the other port, which every pod of the cluster reaches, no series has a name. */
+    @Test
+    void metricsThatNameBudgetsAreForWhoMayReadMetrics() throws Exception {
+        isProblem(get(null, "/api/v1/metrics"), 401);
+        isProblem(
+                get("reader", "/api/v1/metrics"), 403, "get /metrics", "gpusharing-metrics-reader");
+
+        HttpResponse<String> page = get("admin", "/api/v1/metrics");
+
+        assertThat(page.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(it -> assertThat(it).contains("text/plain", "version=0.0.4"));
+        assertThat(page.body())
+                .contains("gpusharing_budget_used_gpu_seconds{budget=\"a\"}")
+                .contains(
+                        "gpusharing_namespace_gpu_seconds_total{budget=\"a\",namespace=\"team-a\"}");
     }
 
     @Test

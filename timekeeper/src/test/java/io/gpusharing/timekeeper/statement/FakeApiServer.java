@@ -19,7 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
  * An API server that authenticates five users by their tokens: {@code reader} may get and list
  * budgets, {@code admin} may do everything, {@code stranger} nothing. {@code clerk} may update
  * budgets, but not create grants. {@code scoped} is the administrator, with a token that may not be
- * used for any of it. All but the stranger may get and create pods in {@code team-a}.
+ * used for any of it. All but the stranger may get and create pods in {@code team-a}, and the
+ * administrator alone metrics.
  */
 final class FakeApiServer implements AutoCloseable {
 
@@ -107,6 +108,10 @@ final class FakeApiServer implements AutoCloseable {
         JsonNode right = review.at("/spec/resourceAttributes");
         String verb = right.path("verb").asString();
         boolean ofPods = right.path("resource").asString().equals("pods");
+        if (review.at("/spec/nonResourceAttributes/path").asString("").equals("/metrics")) {
+            review.putObject("status").put("allowed", user.equals("admin"));
+            return review;
+        }
         if (review.at("/spec/extra").has(SCOPES)) {
             review.putObject("status").put("allowed", false);
             return review;

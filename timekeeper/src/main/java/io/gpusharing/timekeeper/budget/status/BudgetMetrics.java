@@ -5,10 +5,13 @@ import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,7 +23,11 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Budgets as gauges, in GPU-seconds and GPUs, labelled by budget and by its namespaces. */
+/**
+ * Budgets as metrics, in GPU-seconds and GPUs. How many there are is among the metrics of this
+ * service, which any pod of the cluster can read; what is labelled by a budget and its namespaces
+ * has a registry of its own, and so is never on that page.
+ */
 @Component
 class BudgetMetrics {
 
@@ -28,13 +35,14 @@ class BudgetMetrics {
 
     private final Budgets budgets;
     private final Clock clock;
-    private final MeterRegistry registry;
+    private final PrometheusMeterRegistry named =
+            new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final NamespaceTotals totals = new NamespaceTotals();
     private final Map<String, Gauges> shown = new HashMap<>();
 
     BudgetMetrics(MeterRegistry registry, Budgets budgets, Clock clock) {
         this.budgets = budgets;
         this.clock = clock;
-        this.registry = registry;
         Gauge.builder("gpusharing.budgets", budgets, it -> it.states().size())
                 .description("Budgets that there are")
                 .register(registry);
@@ -42,7 +50,22 @@ class BudgetMetrics {
                 .description(
                         "Budgets whose spec makes no sense and that are counted without a limit")
                 .register(registry);
+        Gauge.builder("gpusharing.budgets.over", this, BudgetMetrics::over)
+                .description("Budgets that are used up")
+                .register(registry);
         budgets.listen(this::show);
+    }
+
+    /** What names budgets and namespaces, in the text format of Prometheus. */
+    String page() {
+        return named.scrape();
+    }
+
+    private long over() {
+        Instant now = clock.instant();
+        return budgets.states().values().stream()
+                .filter(state -> state.standing(now) instanceof OverBudget)
+                .count();
     }
 
     /** The gauges of a budget, and of which of its namespaces. */
@@ -58,10 +81,15 @@ class BudgetMetrics {
         for (String budget : changed) {
             BudgetState state = budgets.states().get(budget);
             List<String> namespaces = state == null ? null : namespaces(state);
+            if (state == null) {
+                totals.forget(budget);
+            } else {
+                totals.count(state, clock.instant());
+            }
             Gauges before = shown.get(budget);
             if (before != null && !before.namespaces().equals(namespaces)) {
                 shown.remove(budget);
-                before.meters().forEach(registry::remove);
+                before.meters().forEach(named::remove);
             }
             if (namespaces != null && !shown.containsKey(budget)) {
                 shown.put(budget, gauges(budget, namespaces));
@@ -122,6 +150,17 @@ class BudgetMetrics {
                             "GPUs that a namespace holds now",
                             both,
                             it -> of(it, namespace, use -> use.rate() / MICROS)));
+            meters.add(
+                    FunctionCounter.builder(
+                                    "gpusharing.namespace.gpu",
+                                    this,
+                                    it -> it.total(budget, namespace))
+                            .baseUnit("seconds")
+                            .description(
+                                    "Used by a namespace since this replica began to count, over"
+                                            + " all periods")
+                            .tags(both)
+                            .register(named));
         }
         return new Gauges(namespaces, List.copyOf(meters));
     }
@@ -137,7 +176,12 @@ class BudgetMetrics {
                 .baseUnit(unit)
                 .description(description)
                 .tags(tags)
-                .register(registry);
+                .register(named);
+    }
+
+    private double total(String budget, String namespace) {
+        budgets.state(budget).ifPresent(state -> totals.count(state, clock.instant()));
+        return totals.of(budget, namespace) / MICROS;
     }
 
     private static List<String> namespaces(BudgetState state) {

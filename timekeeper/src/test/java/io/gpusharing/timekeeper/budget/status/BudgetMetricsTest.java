@@ -27,6 +27,7 @@ class BudgetMetricsTest {
     private final PrometheusMeterRegistry registry =
             new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Budgets budgets = TestBudgets.on(database, Duration.ofHours(1), clock);
+    private BudgetMetrics metrics;
 
     @BeforeEach
     void runForFourMinutes() {
@@ -34,7 +35,7 @@ class BudgetMetricsTest {
                 .sql(
                         "insert into cluster (id, metering_start) values ('test', '2026-03-01T00:00:00Z')")
                 .update();
-        new BudgetMetrics(registry, budgets, clock);
+        metrics = new BudgetMetrics(registry, budgets, clock);
         TestBudgets.exist(budgets, List.of(TestBudgets.monthly("a", TEN, "10", "team-a", "dev")));
         budgets.restored(List.of(half("team-a")));
         budgets.upToDate(TEN);
@@ -47,7 +48,7 @@ class BudgetMetricsTest {
 
     @Test
     void aBudgetIsShownInGpuSecondsAsOfTheVeryMoment() {
-        assertThat(registry.scrape())
+        assertThat(metrics.page())
                 .contains("gpusharing_budget_used_gpu_seconds{budget=\"a\"} 120.0")
                 .contains("gpusharing_budget_granted_gpu_seconds{budget=\"a\"} 600.0")
                 .contains("gpusharing_budget_rate_gpus{budget=\"a\"} 0.5")
@@ -58,16 +59,15 @@ class BudgetMetricsTest {
     void itsExhaustionIsShownInAdvance() {
         double end = TEN.plus(Duration.ofMinutes(20)).getEpochSecond();
 
-        assertThat(registry.get("gpusharing.budget.exhaustion.timestamp").gauge().value())
-                .isEqualTo(end);
-        assertThat(registry.scrape()).contains("gpusharing_budget_exhaustion_timestamp_seconds{");
+        assertThat(metrics.page())
+                .contains("gpusharing_budget_exhaustion_timestamp_seconds{budget=\"a\"} " + end);
         clock.set(TEN.plus(Duration.ofMinutes(21)));
-        assertThat(registry.scrape()).contains("gpusharing_budget_over{budget=\"a\"} 1.0");
+        assertThat(metrics.page()).contains("gpusharing_budget_over{budget=\"a\"} 1.0");
     }
 
     @Test
     void itsNamespacesAreShownBesideIt() {
-        assertThat(registry.scrape())
+        assertThat(metrics.page())
                 .contains(
                         "gpusharing_namespace_used_gpu_seconds{budget=\"a\",namespace=\"team-a\"} 120.0")
                 .contains("gpusharing_namespace_rate_gpus{budget=\"a\",namespace=\"team-a\"} 0.5");
@@ -78,6 +78,23 @@ class BudgetMetricsTest {
         TestBudgets.exist(budgets, List.of());
         budgets.upToDate(clock.instant());
 
-        assertThat(registry.scrape()).doesNotContain("budget=\"a\"");
+        assertThat(metrics.page()).doesNotContain("budget=\"a\"");
+    }
+
+    /** Every pod of the cluster reads this service's other metrics. */
+    @Test
+    void amongTheMetricsOfTheServiceAreNumbersAlone() {
+        assertThat(registry.scrape())
+                .contains("gpusharing_budgets 1.0", "gpusharing_budgets_over 0.0")
+                .doesNotContain("budget=", "namespace=");
+        clock.set(TEN.plus(Duration.ofMinutes(21)));
+        assertThat(registry.scrape()).contains("gpusharing_budgets_over 1.0");
+    }
+
+    @Test
+    void whatANamespaceUsesIsACounterToo() {
+        assertThat(metrics.page())
+                .contains(
+                        "gpusharing_namespace_gpu_seconds_total{budget=\"a\",namespace=\"team-a\"} 120.0");
     }
 }
