@@ -112,7 +112,7 @@ class SchedulerConfiguration {
 
     @Bean
     Gangs gangs(SchedulerProperties properties) {
-        return new Gangs(properties.gangLabel());
+        return new Gangs(properties.gangLabels(), properties.gangOwners());
     }
 
     @Bean

@@ -5,7 +5,9 @@ import io.gpusharing.sharing.Strategy;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -22,9 +24,11 @@ import org.springframework.validation.annotation.Validated;
  *     the best of them alone
  * @param metagpuUnits the resources of the dialect {@code metagpu} and how many units of each are a
  *     GPU; 100 of {@code cnvrg.io/metagpu} where it is not named
- * @param gangLabel label whose value names a gang in its namespace, for instance of a pod group:
- *     its pods are preempted and reclaimed together or not at all. Pods of one Job are a gang
- *     without it; empty for none
+ * @param gangLabels keys of labels whose value names a gang in its namespace, for instance of a pod
+ *     group: its pods are preempted and reclaimed together or not at all
+ * @param gangOwners kinds of controllers whose pods are a gang
+ * @param inBudgetPriority value of the priority class of pods in budget
+ * @param overBudgetPriority value of the class of pods that were admitted over budget
  * @param strategy which of the GPUs where a pod fits it gets, if it does not say so itself
  * @param mpsAcross which pods may share a GPU by MPS, on nodes that serve it: {@code Budget},
  *     {@code Namespace} or {@code Cluster}; absent where the site has none, so that all take turns
@@ -36,6 +40,9 @@ record SchedulerProperties(
         @NotNull @DefaultValue("30s") Duration reservation,
         @Min(1) @DefaultValue("1") int candidates,
         @DefaultValue Map<String, @Min(1) Integer> metagpuUnits,
-        @NotNull @DefaultValue("") String gangLabel,
+        @NotNull @DefaultValue List<String> gangLabels,
+        @NotNull @DefaultValue("Job") Set<String> gangOwners,
+        @DefaultValue("0") int inBudgetPriority,
+        @DefaultValue("-100") int overBudgetPriority,
         @NotNull @DefaultValue("BestFit") Strategy strategy,
         Sharing.@Nullable Across mpsAcross) {}

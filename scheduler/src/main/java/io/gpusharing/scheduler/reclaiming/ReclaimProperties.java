@@ -48,7 +48,7 @@ public record ReclaimProperties(
         @DefaultValue("false") boolean reserve) {
 
     ReadingSettings reading(String ownNamespace, Gangs gangs, PodSharing sharing) {
-        return new ReadingSettings(ownNamespace, settle, maxGrace, gangs.label(), reserve, sharing);
+        return new ReadingSettings(ownNamespace, settle, maxGrace, gangs, reserve, sharing);
     }
 
     /** How far back what was done and refused has a bearing on what is done next. */

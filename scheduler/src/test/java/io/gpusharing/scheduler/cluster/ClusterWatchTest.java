@@ -100,7 +100,7 @@ class ClusterWatchTest {
                             "gpusharing-system",
                             Duration.ofMinutes(1),
                             Duration.ofMinutes(5),
-                            "",
+                            Gangs.OF_JOBS,
                             true,
                             PodSharing.NONE),
                     disruptions);
@@ -114,7 +114,7 @@ class ClusterWatchTest {
             new ClusterWatch(
                     client,
                     new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
-                    new RunningPodReader(new Gangs("")),
+                    new RunningPodReader(Gangs.OF_JOBS),
                     gpus,
                     new RefusedStarts(),
                     running,

@@ -41,7 +41,7 @@ class LiveClusterTest {
             new LiveCluster(
                     client,
                     new DisruptionBudgets(),
-                    new RunningPodReader(new Gangs("")),
+                    new RunningPodReader(Gangs.OF_JOBS),
                     unreadable,
                     PATIENCE);
 

@@ -51,7 +51,7 @@ class PodWatchTest {
             new PodWatch(
                     client,
                     new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
-                    new RunningPodReader(new Gangs("")),
+                    new RunningPodReader(Gangs.OF_JOBS),
                     gpus,
                     running,
                     new ObjectInformer.Handler<>() {

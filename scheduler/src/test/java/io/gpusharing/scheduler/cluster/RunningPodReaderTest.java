@@ -9,6 +9,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,7 +35,11 @@ class RunningPodReaderTest {
              "status": {"phase": "Running", "startTime": "2026-11-26T11:00:00Z", "hostIP": "10.0.0.1"}}
             """;
 
-    private final RunningPodReader reader = new RunningPodReader(new Gangs(""));
+    private final RunningPodReader reader = new RunningPodReader(Gangs.OF_JOBS);
+
+    private static Gangs gangs(String label) {
+        return new Gangs(List.of(label), Set.of("Job"));
+    }
 
     private static Pod pod(String json) {
         return LeanObjects.serialization().unmarshal(json, Pod.class);
@@ -42,7 +47,7 @@ class RunningPodReaderTest {
 
     @Test
     void readsWhatDecidesWhetherItHasToGo() {
-        var running = new RunningPodReader(new Gangs("")).running(pod(POD));
+        var running = new RunningPodReader(Gangs.OF_JOBS).running(pod(POD));
 
         assertThat(running.uid()).isEqualTo("u-1");
         assertThat(running.priority()).isEqualTo(-100);
@@ -54,23 +59,23 @@ class RunningPodReaderTest {
     /** Or a pod of a budget that has time left would protect one that has none. */
     @Test
     void aPodOfAnotherNamespaceThatNamesTheSameJobIsInAnotherGang() {
-        assertThat(new RunningPodReader(new Gangs("")).running(pod(POD)).gang())
+        assertThat(new RunningPodReader(Gangs.OF_JOBS).running(pod(POD)).gang())
                 .isNotEqualTo(
-                        new RunningPodReader(new Gangs(""))
+                        new RunningPodReader(Gangs.OF_JOBS)
                                 .running(pod(POD.replace("team-a", "team-b")))
                                 .gang());
     }
 
     @Test
     void theJobThatControlsItIsItsGangUnlessALabelNamesOne() {
-        assertThat(new RunningPodReader(new Gangs("")).running(pod(POD)).gang())
+        assertThat(new RunningPodReader(Gangs.OF_JOBS).running(pod(POD)).gang())
                 .isEqualTo("team-a/job/j-1");
-        assertThat(new RunningPodReader(new Gangs("pod-group")).running(pod(POD)).gang())
-                .isEqualTo("team-a/large");
-        assertThat(new RunningPodReader(new Gangs("other")).running(pod(POD)).gang())
+        assertThat(new RunningPodReader(gangs("pod-group")).running(pod(POD)).gang())
+                .isEqualTo("team-a/pod-group=large");
+        assertThat(new RunningPodReader(gangs("other")).running(pod(POD)).gang())
                 .isEqualTo("team-a/job/j-1");
         assertThat(
-                        new RunningPodReader(new Gangs(""))
+                        new RunningPodReader(Gangs.OF_JOBS)
                                 .running(pod(POD.replace("\"controller\": true", "\"x\": 1")))
                                 .gang())
                 .isEqualTo("u-1");
@@ -111,7 +116,7 @@ class RunningPodReaderTest {
     @Test
     void aPodThatHasNotStartedBeganLatestAndWithoutAPriorityIsOfZero() {
         var running =
-                new RunningPodReader(new Gangs(""))
+                new RunningPodReader(Gangs.OF_JOBS)
                         .running(
                                 pod(
                                         POD.replace("\"priority\": -100,", "")

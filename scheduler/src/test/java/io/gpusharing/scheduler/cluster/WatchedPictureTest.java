@@ -65,7 +65,7 @@ class WatchedPictureTest {
                     "gpusharing-system",
                     Duration.ofMinutes(1),
                     Duration.ofMinutes(5),
-                    "",
+                    Gangs.OF_JOBS,
                     true,
                     PodSharing.NONE);
 
@@ -84,7 +84,7 @@ class WatchedPictureTest {
             new ClusterWatch(
                     client,
                     new GpuPodReader(new ProviderAsk(Map.of()), Strategy.BestFit, PodSharing.NONE),
-                    new RunningPodReader(new Gangs("")),
+                    new RunningPodReader(Gangs.OF_JOBS),
                     new ClusterGpus(Duration.ofSeconds(30)),
                     new RefusedStarts(),
                     new RunningPods(),

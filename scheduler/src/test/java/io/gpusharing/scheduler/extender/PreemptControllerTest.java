@@ -86,7 +86,7 @@ class PreemptControllerTest implements ClusterReader {
                                             Strategy.BestFit,
                                             PodSharing.NONE),
                                     new UnreadableObjects(_ -> {}),
-                                    new RunningPodReader(new Gangs("")),
+                                    new RunningPodReader(Gangs.OF_JOBS),
                                     new Preemptions(
                                             gpus,
                                             running,

@@ -14,6 +14,7 @@ import io.gpusharing.scheduler.explaining.Explainer;
 import io.gpusharing.scheduler.explaining.Picture;
 import io.gpusharing.scheduler.picture.reading.GroupGpus;
 import io.gpusharing.scheduler.picture.reading.Readers;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
@@ -38,7 +39,7 @@ class SharedByMpsTest {
     private final Readers readers =
             new Readers(
                     RequestGrammars.of(List.of("vcuda"), List.of()),
-                    "",
+                    Gangs.OF_JOBS,
                     new PodSharing(Across.Budget));
 
     private final Cluster cluster = new Cluster().within("team-b").over("team-a", 5);

@@ -102,7 +102,7 @@ final class TwoTeams implements AutoCloseable {
                         Optional::empty,
                         unreadable);
         final ReadingSettings settings =
-                properties.reading("gpusharing-system", new Gangs(""), PodSharing.NONE);
+                properties.reading("gpusharing-system", Gangs.OF_JOBS, PodSharing.NONE);
         final DisruptionBudgets disruptions = new DisruptionBudgets();
         final KnownCluster known =
                 new KnownCluster(

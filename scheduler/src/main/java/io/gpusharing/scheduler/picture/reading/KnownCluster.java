@@ -18,11 +18,11 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.cluster.ClusterFollower;
 import io.gpusharing.scheduler.cluster.ReservationWatch;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.HalfPlaced;
 import io.gpusharing.scheduler.picture.reading.KnownNodes.BareNode;
 import io.gpusharing.scheduler.picture.reading.KnownPods.KnownPod;
 import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Ending;
-import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.ProviderAsk;
 import java.time.Instant;
 import java.util.Collection;
@@ -66,7 +66,7 @@ public final class KnownCluster implements ClusterFollower {
         this.disruptions = disruptions;
         var capacity = new CapacityReader(grammars, asks, settings.sharing());
         this.grammars = grammars;
-        this.pods = new KnownPods(grammars, capacity, new Gangs(settings.gangLabel()));
+        this.pods = new KnownPods(grammars, capacity, settings.gangs());
         this.nodes = new KnownNodes(grammars, capacity);
     }
 
@@ -165,6 +165,14 @@ public final class KnownCluster implements ClusterFollower {
      */
     public boolean anyWaitsSince(Instant then) {
         return pods.anyWaitsSince(then);
+    }
+
+    /**
+     * Gangs of which some pods hold GPUs, for which they are charged, while another one has found
+     * no place since then or for longer.
+     */
+    public List<HalfPlaced> halfPlaced(Instant then) {
+        return pods.halfPlaced(then);
     }
 
     /**

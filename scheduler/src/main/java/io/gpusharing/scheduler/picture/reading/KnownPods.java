@@ -8,15 +8,21 @@ import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.HalfPlaced;
 import io.gpusharing.scheduler.picture.reading.KnownHolder.HolderReader;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.GpuGroup;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +37,7 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
     private final PodReader pods;
     private final WaiterReader waiters;
     private final HolderReader holders;
+    private final Gangs gangs;
 
     /**
      * @param gangs which pods go together
@@ -42,6 +49,7 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
                 new PodReader(grammars::reads, pod -> Claimed.NONE, interned::one, interned::one);
         this.waiters = new WaiterReader(capacity);
         this.holders = new HolderReader(capacity, gangs);
+        this.gangs = gangs;
     }
 
     /** All of them, as they are known now. */
@@ -59,6 +67,41 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
                 .anyMatch(it -> it != null && isStuck(it) && !it.since().isAfter(then));
     }
 
+    /**
+     * Gangs of which some pods hold GPUs while another one has found no place since then or for
+     * longer.
+     */
+    List<HalfPlaced> halfPlaced(Instant then) {
+        var byGang = new TreeMap<String, List<KnownPod>>();
+        for (KnownPod pod : byUid.values()) {
+            if (pod.gang() != null) {
+                byGang.computeIfAbsent(pod.gang(), gang -> new ArrayList<>()).add(pod);
+            }
+        }
+        byGang.values()
+                .removeIf(gang ->
+                        gang.stream().noneMatch(KnownPod::isPlaced)
+                                || gang.stream().noneMatch(pod -> pod.hasWaitedSince(then)));
+        return byGang.entrySet().stream()
+                .map(it -> halfPlaced(it.getKey(), it.getValue()))
+                .toList();
+    }
+
+    private static HalfPlaced halfPlaced(String gang, List<KnownPod> pods) {
+        List<Waiter> waiting =
+                pods.stream()
+                        .flatMap(pod -> Stream.ofNullable(pod.waiter()))
+                        .sorted(
+                                Comparator.comparing(Waiter::since)
+                                        .thenComparing(waiter -> waiter.pod().uid()))
+                        .toList();
+        return new HalfPlaced(
+                gang,
+                (int) pods.stream().filter(KnownPod::isPlaced).count(),
+                waiting.size(),
+                waiting.getFirst());
+    }
+
     private static boolean isStuck(Waiter waiter) {
         return waiter.nominatedNode() == null && !waiter.gated();
     }
@@ -69,7 +112,7 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
         try {
             put(uid, isMetered(pod) ? read(pod) : Optional.empty());
         } catch (RuntimeException | StackOverflowError e) {
-            put(uid, HolderReader.filling(pod).map(it -> new KnownPod(null, it, null)));
+            put(uid, HolderReader.filling(pod).map(it -> new KnownPod(null, it, null, null)));
             throw e;
         }
     }
@@ -100,7 +143,12 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
         KnownHolder holder = HolderReader.holds(facts) ? holders.read(pod, facts) : null;
         return waiter == null && holder == null
                 ? Optional.empty()
-                : Optional.of(new KnownPod(waiter, holder, GroupGpus.group(pod, waiter, holder)));
+                : Optional.of(
+                        new KnownPod(
+                                waiter,
+                                holder,
+                                GroupGpus.group(pod, waiter, holder),
+                                gangs.startsTogether(pod) ? gangs.of(pod) : null));
     }
 
     /**
@@ -119,7 +167,21 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
      * @param waiter null if it does not wait
      * @param holder null if it holds nothing, and no room is being made for it
      * @param group with which it shares a GPU by wish; null if with none
+     * @param gang without which it may be of no use; null if it works alone
      */
     record KnownPod(
-            @Nullable Waiter waiter, @Nullable KnownHolder holder, @Nullable GpuGroup group) {}
+            @Nullable Waiter waiter,
+            @Nullable KnownHolder holder,
+            @Nullable GpuGroup group,
+            @Nullable String gang) {
+
+        /** Whether it holds GPUs, and will go on doing so. */
+        boolean isPlaced() {
+            return holder != null && holder.isBound() && holder.end() == null;
+        }
+
+        boolean hasWaitedSince(Instant then) {
+            return waiter != null && !waiter.since().isAfter(then);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.picture.reading;
 
 import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.scheduler.pods.Gangs;
 import java.time.Duration;
 
 /**
@@ -9,7 +10,7 @@ import java.time.Duration;
  * @param ownNamespace where we run: its annotation pauses everything
  * @param settle how long after its grace a pod that is being deleted still counts as leaving
  * @param maxGrace a pod that is being deleted and has longer than this does not count as leaving
- * @param gangLabel label whose value names a gang; empty for none
+ * @param gangs which pods go together
  * @param reserve whether our own scheduler keeps room for pods that wait
  * @param sharing how pods share GPUs
  */
@@ -17,6 +18,6 @@ public record ReadingSettings(
         String ownNamespace,
         Duration settle,
         Duration maxGrace,
-        String gangLabel,
+        Gangs gangs,
         boolean reserve,
         PodSharing sharing) {}

@@ -42,7 +42,7 @@ class KnownPodsTest {
             new KnownPods(
                     VCUDA,
                     new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
-                    new Gangs(""));
+                    Gangs.OF_JOBS);
 
     private static Pod pod(String pod) {
         return LeanObjects.serialization().unmarshal(pod, Pod.class);

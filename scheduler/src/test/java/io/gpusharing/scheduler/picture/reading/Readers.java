@@ -37,14 +37,14 @@ public final class Readers {
     private final HolderReader holders;
 
     public Readers(RequestGrammars grammars) {
-        this(grammars, "");
+        this(grammars, Gangs.OF_JOBS);
     }
 
-    public Readers(RequestGrammars grammars, String gangLabel) {
-        this(grammars, gangLabel, PodSharing.NONE);
+    public Readers(RequestGrammars grammars, Gangs gangs) {
+        this(grammars, gangs, PodSharing.NONE);
     }
 
-    public Readers(RequestGrammars grammars, String gangLabel, PodSharing sharing) {
+    public Readers(RequestGrammars grammars, Gangs gangs, PodSharing sharing) {
         this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
         this.capacity =
@@ -52,7 +52,7 @@ public final class Readers {
                         grammars,
                         new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))),
                         sharing);
-        this.holders = new HolderReader(capacity, new Gangs(gangLabel));
+        this.holders = new HolderReader(capacity, gangs);
     }
 
     public NodeView node(Node node) {

@@ -121,7 +121,7 @@ class SnapshotPodsTest {
                 new KnownPods(
                         VCUDA,
                         new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
-                        new Gangs(""));
+                        Gangs.OF_JOBS);
         for (int i = 0; i < members; i++) {
             known.onUpdate(pod(RUNNING.replace("0a6f4b4b2f10", "%012d".formatted(i))));
         }
@@ -194,9 +194,9 @@ class SnapshotPodsTest {
 
     @Test
     void aLabelCanNameTheGang() {
-        Readers labelled = new Readers(VCUDA, "group");
+        Readers labelled = new Readers(VCUDA, new Gangs(List.of("group"), Set.of("Job")));
 
-        assertThat(labelled.gpuPod(pod(RUNNING)).gang()).isEqualTo("team-a/g1");
+        assertThat(labelled.gpuPod(pod(RUNNING)).gang()).isEqualTo("team-a/group=g1");
     }
 
     @Test
