@@ -13,7 +13,7 @@ import java.util.Map;
 public record SchedulerName(String name) {
 
     /** Whether pods are followed for the scheduler that they name. */
-    boolean isNamed() {
+    public boolean isNamed() {
         return !name.isEmpty();
     }
 

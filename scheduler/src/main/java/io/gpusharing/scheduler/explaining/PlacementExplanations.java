@@ -2,7 +2,6 @@ package io.gpusharing.scheduler.explaining;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.kubernetes.Unreadable;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.request.grammar.RequestGrammars;
@@ -11,6 +10,7 @@ import io.gpusharing.scheduler.cluster.PodLookup;
 import io.gpusharing.scheduler.explaining.RecentPicture.Seen;
 import io.gpusharing.scheduler.picture.reading.CapacityReader;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
+import io.gpusharing.scheduler.picture.reading.ReadingSettings;
 import io.gpusharing.scheduler.reclaiming.ReclaimEvictions;
 import io.gpusharing.scheduler.reclaiming.ReclaimProperties;
 import io.gpusharing.sharing.ProviderAsk;
@@ -49,14 +49,18 @@ public class PlacementExplanations implements PodExplanations {
             ReclaimProperties properties,
             RequestGrammars grammars,
             ProviderAsk asks,
-            PodSharing sharing,
+            ReadingSettings settings,
             @Qualifier("evicting") Clock clock) {
         this.pods = new PodLookup(client);
         this.snapshots = snapshots;
         this.budgets = budgets;
         this.evictions = evictions;
         this.properties = properties;
-        this.subjects = new SubjectReader(grammars, new CapacityReader(grammars, asks, sharing));
+        this.subjects =
+                new SubjectReader(
+                        grammars,
+                        new CapacityReader(grammars, asks, settings.sharing()),
+                        settings.reach());
         this.clock = clock;
         this.pictures = new RecentPicture(this::read, PATIENCE, clock);
     }

@@ -10,6 +10,7 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.reading.CapacityReader;
 import io.gpusharing.scheduler.picture.reading.GroupGpus;
+import io.gpusharing.scheduler.picture.reading.SchedulerReach;
 import io.gpusharing.scheduler.picture.reading.WaiterReader;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.Explanation.State;
@@ -27,11 +28,11 @@ public final class SubjectReader {
     private final CapacityReader capacity;
     private final WaiterReader waiters;
 
-    public SubjectReader(RequestGrammars grammars, CapacityReader capacity) {
+    public SubjectReader(RequestGrammars grammars, CapacityReader capacity, SchedulerReach reach) {
         this.grammars = grammars;
         this.pods = new PodReader(grammars::reads);
         this.capacity = capacity;
-        this.waiters = new WaiterReader(capacity);
+        this.waiters = new WaiterReader(capacity, reach);
     }
 
     /**

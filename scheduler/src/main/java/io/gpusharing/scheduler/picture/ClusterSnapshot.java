@@ -222,6 +222,7 @@ public record ClusterSnapshot(
      * @param workload what it belongs to: its controller's UID, or its own
      * @param constraints where it may run
      * @param unjudged what it asks for that reclaim cannot judge, in words; null if it judges all
+     * @param reach on which nodes its scheduler can place it
      */
     public record Waiter(
             PodRef pod,
@@ -233,7 +234,8 @@ public record ClusterSnapshot(
             PodAsk ask,
             String workload,
             SchedulingConstraints constraints,
-            @Nullable String unjudged) {
+            @Nullable String unjudged,
+            Reach reach) {
 
         /** The same, had it waited since then. */
         public Waiter waitingSince(Instant then) {
@@ -259,7 +261,8 @@ public record ClusterSnapshot(
                     what,
                     workload,
                     constraints,
-                    unjudged);
+                    unjudged,
+                    reach);
         }
     }
 }

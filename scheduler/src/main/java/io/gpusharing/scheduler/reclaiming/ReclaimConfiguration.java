@@ -4,6 +4,7 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
 import io.gpusharing.scheduler.pods.Gangs;
@@ -23,8 +24,9 @@ class ReclaimConfiguration {
             @Value("${gpusharing.namespace}") String ownNamespace,
             ReclaimProperties properties,
             Gangs gangs,
+            SchedulerName scheduler,
             PodSharing sharing) {
-        return properties.reading(ownNamespace, gangs, sharing);
+        return properties.reading(ownNamespace, gangs, scheduler, sharing);
     }
 
     @Bean

@@ -1,7 +1,9 @@
 package io.gpusharing.scheduler.reclaiming;
 
 import io.gpusharing.kubernetes.PodSharing;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.picture.reading.SchedulerReach;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.reclaiming.plan.Rules;
 import jakarta.validation.constraints.Positive;
@@ -47,8 +49,15 @@ public record ReclaimProperties(
         @Nullable Duration insistAfter,
         @DefaultValue("false") boolean reserve) {
 
-    ReadingSettings reading(String ownNamespace, Gangs gangs, PodSharing sharing) {
-        return new ReadingSettings(ownNamespace, settle, maxGrace, gangs, reserve, sharing);
+    ReadingSettings reading(
+            String ownNamespace, Gangs gangs, SchedulerName scheduler, PodSharing sharing) {
+        return new ReadingSettings(
+                ownNamespace,
+                settle,
+                maxGrace,
+                gangs,
+                new SchedulerReach(reserve, scheduler),
+                sharing);
     }
 
     /** How far back what was done and refused has a bearing on what is done next. */

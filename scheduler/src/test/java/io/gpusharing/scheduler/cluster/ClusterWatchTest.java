@@ -17,6 +17,7 @@ import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.picture.reading.SchedulerReach;
 import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.RunningPods;
@@ -101,7 +102,7 @@ class ClusterWatchTest {
                             Duration.ofMinutes(1),
                             Duration.ofMinutes(5),
                             Gangs.OF_JOBS,
-                            true,
+                            new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
                             PodSharing.NONE),
                     disruptions);
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});

@@ -18,6 +18,7 @@ import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader.Reading;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.picture.reading.SchedulerReach;
 import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.RunningPods;
@@ -66,7 +67,7 @@ class WatchedPictureTest {
                     Duration.ofMinutes(1),
                     Duration.ofMinutes(5),
                     Gangs.OF_JOBS,
-                    true,
+                    new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
                     PodSharing.NONE);
 
     /** Status of the answer to a list of a kind, by its plural. */

@@ -21,6 +21,7 @@ import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.Past.PastEviction;
 import io.gpusharing.scheduler.picture.Past.Refusal;
 import io.gpusharing.scheduler.picture.PodRef;
+import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.reclaiming.plan.Decision;
 import io.gpusharing.scheduler.reclaiming.plan.Planner;
@@ -260,11 +261,17 @@ public final class Cluster {
         private Set<String> disruptionBudgets = Set.of();
         private SchedulingConstraints constraints = SchedulingConstraints.NONE;
         private List<ContainerAsk> containers = List.of();
+        private Reach reach = Reach.Everywhere;
 
         private Pod(String namespace, String name) {
             this.ref = new PodRef(namespace + "-" + name, namespace, name);
             this.gang = ref.uid();
             this.workload = ref.uid();
+        }
+
+        public Pod reach(Reach reach) {
+            this.reach = reach;
+            return this;
         }
 
         public Pod gpus(long count) {
@@ -414,7 +421,8 @@ public final class Cluster {
                     new PodAsk(amounts(cores, memory, cpus), List.of(ask()), containers(Set.of())),
                     workload,
                     constraints,
-                    unjudged);
+                    unjudged,
+                    reach);
         }
     }
 }

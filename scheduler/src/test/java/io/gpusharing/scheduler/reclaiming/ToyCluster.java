@@ -28,6 +28,7 @@ import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.Past.PastEviction;
 import io.gpusharing.scheduler.picture.Past.Refusal;
 import io.gpusharing.scheduler.picture.PodRef;
+import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.sharing.ContainerAsk;
@@ -441,7 +442,8 @@ final class ToyCluster {
                     new PodAsk(amounts(cores, 0, 0), asks(), containers(Set.of())),
                     uid,
                     SchedulingConstraints.NONE,
-                    null);
+                    null,
+                    Reach.Everywhere);
         }
 
         Holder gpuPod() {

@@ -17,6 +17,7 @@ import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownGrants;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
@@ -102,7 +103,11 @@ final class TwoTeams implements AutoCloseable {
                         Optional::empty,
                         unreadable);
         final ReadingSettings settings =
-                properties.reading("gpusharing-system", Gangs.OF_JOBS, PodSharing.NONE);
+                properties.reading(
+                        "gpusharing-system",
+                        Gangs.OF_JOBS,
+                        new SchedulerName("gpusharing-scheduler"),
+                        PodSharing.NONE);
         final DisruptionBudgets disruptions = new DisruptionBudgets();
         final KnownCluster known =
                 new KnownCluster(

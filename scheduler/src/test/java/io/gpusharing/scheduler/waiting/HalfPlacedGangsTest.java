@@ -8,8 +8,10 @@ import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.picture.reading.SchedulerReach;
 import io.gpusharing.scheduler.pods.DisruptionBudgets;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.testing.FakeApiServer;
@@ -48,7 +50,7 @@ class HalfPlacedGangsTest {
                             Duration.ofMinutes(1),
                             Duration.ofMinutes(5),
                             new Gangs(List.of("training.kubeflow.org/job-name"), Set.of("Job")),
-                            true,
+                            new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
                             PodSharing.NONE),
                     new DisruptionBudgets());
     private final HalfPlacedGangs gangs =

@@ -107,7 +107,7 @@ public final class ClusterSnapshotReader {
         var pods = new SnapshotPods(known.known(), it -> known.at(it, ending));
         Map<String, SharedNode> shared = known.shared();
         Map<String, List<KeptRoom>> kept =
-                settings.reserve()
+                settings.reach().places()
                         ? known.kept(
                                 pods.waiters.stream().map(it -> it.pod().uid()).collect(toSet()),
                                 now)

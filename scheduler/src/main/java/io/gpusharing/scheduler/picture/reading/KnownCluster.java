@@ -66,7 +66,7 @@ public final class KnownCluster implements ClusterFollower {
         this.disruptions = disruptions;
         var capacity = new CapacityReader(grammars, asks, settings.sharing());
         this.grammars = grammars;
-        this.pods = new KnownPods(grammars, capacity, settings.gangs());
+        this.pods = new KnownPods(grammars, capacity, settings.gangs(), settings.reach());
         this.nodes = new KnownNodes(grammars, capacity);
     }
 

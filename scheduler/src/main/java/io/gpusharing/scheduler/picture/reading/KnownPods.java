@@ -41,13 +41,15 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
 
     /**
      * @param gangs which pods go together
+     * @param reach which nodes the schedulers of waiting pods can use
      */
-    KnownPods(RequestGrammars grammars, CapacityReader capacity, Gangs gangs) {
+    KnownPods(
+            RequestGrammars grammars, CapacityReader capacity, Gangs gangs, SchedulerReach reach) {
         this.grammars = grammars;
         var interned = new Interned();
         this.pods =
                 new PodReader(grammars::reads, pod -> Claimed.NONE, interned::one, interned::one);
-        this.waiters = new WaiterReader(capacity);
+        this.waiters = new WaiterReader(capacity, reach);
         this.holders = new HolderReader(capacity, gangs);
         this.gangs = gangs;
     }

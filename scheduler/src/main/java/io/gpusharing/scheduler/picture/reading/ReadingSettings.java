@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param settle how long after its grace a pod that is being deleted still counts as leaving
  * @param maxGrace a pod that is being deleted and has longer than this does not count as leaving
  * @param gangs which pods go together
- * @param reserve whether our own scheduler keeps room for pods that wait
+ * @param reach which nodes the schedulers of waiting pods can use
  * @param sharing how pods share GPUs
  */
 public record ReadingSettings(
@@ -19,5 +19,5 @@ public record ReadingSettings(
         Duration settle,
         Duration maxGrace,
         Gangs gangs,
-        boolean reserve,
+        SchedulerReach reach,
         PodSharing sharing) {}

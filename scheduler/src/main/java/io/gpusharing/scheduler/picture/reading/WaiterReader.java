@@ -18,10 +18,12 @@ import java.util.Optional;
 public final class WaiterReader {
 
     private final CapacityReader capacity;
+    private final SchedulerReach reach;
     private final Interned interned = new Interned();
 
-    public WaiterReader(CapacityReader capacity) {
+    public WaiterReader(CapacityReader capacity, SchedulerReach reach) {
         this.capacity = capacity;
+        this.reach = reach;
     }
 
     /** Whether the scheduler has said that it cannot place it. */
@@ -72,7 +74,8 @@ public final class WaiterReader {
                         ? "it says more about its place than is read"
                         : Optional.ofNullable(capacity.unjudged(pod))
                                 .or(() -> Optional.ofNullable(Unjudged.of(spec)))
-                                .orElseGet(() -> Unjudged.of(message(pod))));
+                                .orElseGet(() -> Unjudged.of(message(pod))),
+                reach.of(pod, ask));
     }
 
     /** What the scheduler says of it. */

@@ -139,7 +139,7 @@ public sealed interface Decision {
         SETTLING,
         /** Room was made for it before and it did not take it. */
         BACKING_OFF,
-        /** No node that admits it is large enough. */
+        /** No node that admits it and that its scheduler can use is large enough. */
         NO_NODE,
         /** It fits already: what keeps it from being placed is nothing that an eviction mends. */
         FITS,

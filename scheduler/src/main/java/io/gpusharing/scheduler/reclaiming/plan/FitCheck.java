@@ -38,9 +38,11 @@ final class FitCheck {
         this.promised = promised(round.snapshot(), waiter);
     }
 
-    /** Whether an empty node of this kind would do. */
+    /** Whether an empty node of this kind would do, and the waiter's scheduler could use it. */
     boolean couldEverFit(NodeView node) {
-        return waiter.constraints().admit(node) && room(node, List.of(), List.of()).fits(NOBODY);
+        return waiter.reach().admits(node)
+                && waiter.constraints().admit(node)
+                && room(node, List.of(), List.of()).fits(NOBODY);
     }
 
     /**

@@ -8,6 +8,7 @@ import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.Past.PastEviction;
+import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
@@ -75,7 +76,8 @@ public final class Planner {
             boolean preempts,
             boolean early,
             PodAsk ask,
-            SchedulingConstraints constraints) {}
+            SchedulingConstraints constraints,
+            Reach reach) {}
 
     private WaiterKind kind(ClusterSnapshot snapshot, Waiter waiter) {
         return new WaiterKind(
@@ -84,7 +86,8 @@ public final class Planner {
                 waiter.preempts(),
                 snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
                 waiter.ask(),
-                waiter.constraints());
+                waiter.constraints(),
+                waiter.reach());
     }
 
     /**
@@ -198,7 +201,7 @@ public final class Planner {
             return new Leave(
                     waiter,
                     Reason.NO_NODE,
-                    "no node that admits it is large enough",
+                    "no node that admits it and that its scheduler can use is large enough",
                     null,
                     List.of());
         }

@@ -9,7 +9,9 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.pods.Ending;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.ProviderAsk;
@@ -42,7 +44,8 @@ class KnownPodsTest {
             new KnownPods(
                     VCUDA,
                     new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
-                    Gangs.OF_JOBS);
+                    Gangs.OF_JOBS,
+                    new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")));
 
     private static Pod pod(String pod) {
         return LeanObjects.serialization().unmarshal(pod, Pod.class);
@@ -87,6 +90,26 @@ class KnownPodsTest {
         see(WAITING.replace(usual, odd));
 
         assertThat(pods.anyWaitsSince(SINCE)).isFalse();
+    }
+
+    /** As a copy by kubectl debug has it, too. */
+    @ParameterizedTest
+    @CsvSource({
+        "gpusharing-scheduler, tencent.com/vcuda-core, Shared",
+        "default-scheduler, tencent.com/vcuda-core, Everywhere",
+        "volcano, tencent.com/vcuda-core, NotShared",
+        "gpusharing-scheduler, nvidia.com/gpu, Everywhere"
+    })
+    void whereAPodMayBePlacedSaysTheSchedulerThatItNames(
+            String scheduler, String resource, Reach reach) {
+        see(
+                WAITING.replace(
+                        "\"priority\": 0",
+                        "\"schedulerName\": \"%s\", \"containers\": [{\"name\": \"c\", \"resources\": {\"limits\": {\"%s\": \"50\"}}}]"
+                                .formatted(scheduler, resource)));
+
+        assertThat(Objects.requireNonNull(pods.all().iterator().next().waiter()).reach())
+                .isEqualTo(reach);
     }
 
     private Holder present(String pod) {

@@ -12,6 +12,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.MetagpuGrammar;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.cluster.LeanObjects;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.explaining.Subject;
 import io.gpusharing.scheduler.explaining.SubjectReader;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
@@ -35,6 +36,9 @@ public final class Readers {
     private final PodReader pods;
     private final CapacityReader capacity;
     private final HolderReader holders;
+
+    /** Nobody places pods, and all schedulers go by sums. */
+    private final SchedulerReach reach = new SchedulerReach(false, new SchedulerName(""));
 
     public Readers(RequestGrammars grammars) {
         this(grammars, Gangs.OF_JOBS);
@@ -73,7 +77,7 @@ public final class Readers {
     }
 
     public Waiter waiter(Pod pod) {
-        return new WaiterReader(capacity).read(pod, pods.read(pod));
+        return new WaiterReader(capacity, reach).read(pod, pods.read(pod));
     }
 
     public Holder gpuPod(Pod pod) {
@@ -114,6 +118,6 @@ public final class Readers {
     }
 
     public Subject subject(Pod pod, GroupGpus groups) {
-        return new SubjectReader(grammars, capacity).read(pod, false, groups, Cluster.NOON);
+        return new SubjectReader(grammars, capacity, reach).read(pod, false, groups, Cluster.NOON);
     }
 }

@@ -9,6 +9,7 @@ import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader.SnapshotPods;
@@ -121,7 +122,8 @@ class SnapshotPodsTest {
                 new KnownPods(
                         VCUDA,
                         new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
-                        Gangs.OF_JOBS);
+                        Gangs.OF_JOBS,
+                        new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")));
         for (int i = 0; i < members; i++) {
             known.onUpdate(pod(RUNNING.replace("0a6f4b4b2f10", "%012d".formatted(i))));
         }

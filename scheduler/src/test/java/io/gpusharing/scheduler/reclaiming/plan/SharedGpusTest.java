@@ -10,6 +10,7 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.PodRef;
+import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.reclaiming.Cluster;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
@@ -72,6 +73,51 @@ class SharedGpusTest {
                         .waits(waiter(pod("team-b", "w").share(80, 10)));
 
         assertThat(victims(cluster.decide())).containsExactly("a0", "a1");
+    }
+
+    /** One node is ours and held by a pod in budget, on the other one another provider's. */
+    private static Cluster mixed() {
+        return cluster(NOTHING_GRANTED)
+                .runs(pod("team-d", "d0").gpus(1).on("n1", 0))
+                .runs(pod("team-d", "d1").gpus(1).on("n1", 1))
+                .node("other")
+                .runs(young("a0", 11).gpus(1).on("other", 0))
+                .runs(young("a1", 12).gpus(1).on("other", 1));
+    }
+
+    /** It was: the waiter could not be bound there, and waited on. */
+    @Test
+    void nobodyIsEvictedOnANodeThatTheWaitersSchedulerCannotUse() {
+        Cluster.Pod waiter = pod("team-b", "w").gpus(1);
+
+        assertThat(reason(mixed().waits(waiter(waiter.reach(Reach.Shared))).decide()))
+                .isEqualTo(Reason.NOBODY);
+        assertThat(victims(mixed().waits(waiter(waiter.reach(Reach.NotShared))).decide()))
+                .containsExactly("a0");
+    }
+
+    @Test
+    void whoseSchedulerDoesNotKnowOurGpusGetsNoRoomThere() {
+        Cluster cluster =
+                cluster(NOTHING_GRANTED)
+                        .runs(young("a0", 11).gpus(1).on("n1", 0))
+                        .runs(young("a1", 12).gpus(1).on("n1", 1));
+        Cluster.Pod waiter = pod("team-b", "w").gpus(1);
+
+        assertThat(reason(cluster.waits(waiter(waiter.reach(Reach.NotShared))).decide()))
+                .isEqualTo(Reason.NO_NODE);
+    }
+
+    /** Of two that ask for the same the one is not answered as the other. */
+    @Test
+    void eachWaiterIsAnsweredByWhatItsOwnSchedulerCanUse() {
+        Cluster cluster =
+                mixed().waits(waiter(pod("team-b", "w0").gpus(1).reach(Reach.Shared)))
+                        .waits(waiter(pod("team-b", "w1").gpus(1).reach(Reach.Everywhere)));
+
+        assertThat(new Planner(RULES).plan(cluster.snapshot(), node -> List.of()))
+                .extracting(decision -> decision instanceof Evict)
+                .containsExactly(false, true);
     }
 
     @Test
