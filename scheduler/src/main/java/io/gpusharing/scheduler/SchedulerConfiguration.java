@@ -19,8 +19,10 @@ import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.scheduler.preemption.BudgetClasses;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.Preemptions;
+import io.gpusharing.scheduler.preemption.PresentStandings;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import io.gpusharing.scheduler.reclaiming.ReclaimProperties;
 import io.gpusharing.sharing.ProviderAsk;
@@ -141,12 +143,16 @@ class SchedulerConfiguration {
             ClusterGpus gpus,
             RunningPods running,
             ClusterReader cluster,
+            PresentStandings standings,
+            SchedulerProperties properties,
             ReclaimProperties reclaim,
             Clock clock) {
         return new Preemptions(
                 gpus,
                 running,
                 cluster,
+                standings,
+                new BudgetClasses(properties.inBudgetPriority(), properties.overBudgetPriority()),
                 new EndingRules(reclaim.settle(), reclaim.maxGrace()),
                 clock);
     }

@@ -369,6 +369,32 @@ class PoliciesIT {
                 .orFail();
     }
 
+    /** Any other value would leave the pod to reclaim, without a word. */
+    @Test
+    void aProtectionIsTrueOrFalse() {
+        for (String object : List.of(watched(), "/api/v1/namespaces/" + TEAM)) {
+            for (String value : List.of("yes", "True", "1", "")) {
+                Api.Answer answer =
+                        cluster.api()
+                                .merge(
+                                        object,
+                                        "{metadata: {annotations: {gpusharing.io/do-not-reclaim: '%s'}}}"
+                                                .formatted(value));
+                assertThat(answer.accepted()).as(value).isFalse();
+                assertThat(answer.message())
+                        .contains("gpusharing.io/do-not-reclaim is true or false");
+            }
+            cluster.api()
+                    .merge(
+                            object,
+                            "{metadata: {annotations: {gpusharing.io/do-not-reclaim: 'false'}}}")
+                    .orFail();
+            cluster.api()
+                    .merge(object, "{metadata: {annotations: {gpusharing.io/do-not-reclaim: null}}}")
+                    .orFail();
+        }
+    }
+
     private static String watched() {
         return Api.pod(TEAM, "watched");
     }

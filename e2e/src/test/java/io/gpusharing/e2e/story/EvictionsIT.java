@@ -68,6 +68,9 @@ class EvictionsIT {
         assertThat(eviction.at("/metadata/name").asText()).startsWith("preemption-");
         assertThat(eviction.at("/spec/cause").asText()).isEqualTo("Preemption");
         assertThat(eviction.at("/spec/waiter/name").asText()).isEqualTo("urgent");
+        assertThat(eviction.at("/spec/waiter/budget").asText()).isEqualTo(TEAM);
+        assertThat(eviction.at("/spec/victims/0/budget").asText()).isEqualTo(SPENDERS);
+        assertThat(eviction.at("/spec/victims/0/standing").asText()).isEqualTo("OverBudget");
         isKept("late", "Preemption", "Preempted", "urgent");
     }
 

@@ -36,6 +36,7 @@ final class LeanPods {
             Set.of(
                     PlacementAnnotation.KEY,
                     Names.DO_NOT_RECLAIM_ANNOTATION,
+                    Names.STANDING_ANNOTATION,
                     LeanObjects.MIRROR_ANNOTATION,
                     Names.STRATEGY_ANNOTATION,
                     Names.SAME_GPU_ANNOTATION,

@@ -4,12 +4,14 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.ApiTime;
+import io.gpusharing.Names;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.pods.PodEnd;
 import io.gpusharing.scheduler.pods.Unjudged;
 import io.gpusharing.scheduler.preemption.Preemptor;
 import io.gpusharing.scheduler.preemption.RunningPod;
+import io.gpusharing.scheduler.preemption.RunningPod.Stamps;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
 import java.time.Instant;
@@ -18,6 +20,9 @@ import java.util.Map;
 
 /** Reads what decides whether a pod has to go for another. */
 public final class RunningPodReader {
+
+    /** As admission writes it. */
+    private static final String OVER_BUDGET = "OverBudget";
 
     private final Gangs gangs;
 
@@ -41,7 +46,19 @@ public final class RunningPodReader {
                 requireNonNullElse(started, Instant.MAX),
                 PodEnd.of(pod),
                 PodEnd.grace(pod),
-                gangs.of(pod));
+                gangs.of(pod),
+                stamps(pod),
+                null);
+    }
+
+    private static Stamps stamps(Pod pod) {
+        var metadata = pod.getMetadata();
+        Map<String, String> annotations =
+                requireNonNullElse(metadata.getAnnotations(), Map.<String, String>of());
+        return new Stamps(
+                PodLookup.isTrue(metadata.getLabels(), Names.METERED_LABEL),
+                OVER_BUDGET.equals(annotations.get(Names.STANDING_ANNOTATION)),
+                PodLookup.isTrue(annotations, Names.DO_NOT_RECLAIM_ANNOTATION));
     }
 
     /**
@@ -52,13 +69,15 @@ public final class RunningPodReader {
     public Preemptor preemptor(Pod pod, List<ContainerAsk> asks) {
         return new Preemptor(
                 pod.getMetadata().getUid(),
+                pod.getMetadata().getNamespace(),
                 priority(pod),
                 !"Never".equals(pod.getSpec().getPreemptionPolicy())
                         && Unjudged.of(pod.getSpec()) == null,
                 gangs.of(pod),
                 GpuPodReader.group(pod.getMetadata(), asks),
                 asks,
-                requests(pod));
+                requests(pod),
+                null);
     }
 
     static Amounts requests(Pod pod) {

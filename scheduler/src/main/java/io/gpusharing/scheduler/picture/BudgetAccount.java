@@ -31,9 +31,27 @@ public record BudgetAccount(
         return standing instanceof Standing.OverBudget(GpuTime overrun) ? overrun : GpuTime.ZERO;
     }
 
+    /**
+     * Whether a pod of it may be evicted, as far as the budget says.
+     *
+     * @param since since when the pod, or the first of its gang, runs
+     */
+    public boolean letsGo(Instant since, Instant now) {
+        return doubt == null
+                && isOver()
+                && onExhausted.allowsEviction()
+                && !paused
+                && !now.isBefore(since.plus(minimumRun));
+    }
+
     /** When it ends at the present rate; null if it has ended, or does not. */
     public @Nullable Instant exhaustedAt() {
         return standing instanceof Standing.InBudget in ? in.exhaustedAt() : null;
+    }
+
+    /** The same while reclaim leaves its pods alone. */
+    public BudgetAccount asPaused() {
+        return new BudgetAccount(name, standing, onExhausted, minimumRun, true, doubt);
     }
 
     /** The same at a later instant of the same period, if nothing starts and nothing ends. */

@@ -1,15 +1,18 @@
 package io.gpusharing.scheduler.preemption;
 
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.pods.EndingRules;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whom to evict from one node for a pod.
  *
+ * @param payer whose budget pays for the pod; null if none limits it
  * @param victims the most important first; nobody where the pod fits as soon as those have ended
  *     that are being deleted
  * @param placement the GPUs on which the pod would be placed then
@@ -17,6 +20,7 @@ import java.util.stream.Stream;
  * @param endings for how long it is waited for all of them
  */
 public record Preemption(
+        @Nullable BudgetAccount payer,
         String node,
         List<RunningPod> victims,
         Cost cost,

@@ -38,21 +38,29 @@ public final class Preemptions {
     private final ClusterGpus gpus;
     private final RunningPods running;
     private final ClusterReader cluster;
+    private final PresentStandings standings;
+    private final BudgetClasses classes;
     private final EndingRules endings;
     private final Clock clock;
 
     /**
+     * @param standings how budgets stand now
+     * @param classes by which admission has said how they stood
      * @param endings for how long it is waited for pods that are being deleted
      */
     public Preemptions(
             ClusterGpus gpus,
             RunningPods running,
             ClusterReader cluster,
+            PresentStandings standings,
+            BudgetClasses classes,
             EndingRules endings,
             Clock clock) {
         this.gpus = gpus;
         this.running = running;
         this.cluster = cluster;
+        this.standings = standings;
+        this.classes = classes;
         this.endings = endings;
         this.clock = clock;
     }
@@ -65,26 +73,26 @@ public final class Preemptions {
      *     have ended that are being deleted, or those that went for it are gone for good
      * @throws RuntimeException if it is not known, since the API server does not tell in time
      */
-    public Optional<Preemption> choose(Preemptor preemptor, Map<String, Set<String>> candidates) {
-        if (!preemptor.preempts()) {
+    public Optional<Preemption> choose(Preemptor asked, Map<String, Set<String>> candidates) {
+        if (!asked.preempts()) {
             return Optional.empty();
         }
         Instant now = clock.instant();
-        if (gpus.awaitsRoom(preemptor.uid(), now)) {
+        if (gpus.awaitsRoom(asked.uid(), now)) {
             // Its victims have ended, and their device plugin may not have noticed yet.
             return Optional.empty();
         }
         Map<String, HeldGpus> held =
                 gpus.heldBeside(
-                        preemptor.uid(),
-                        preemptor.group(),
-                        preemptor.priority(),
-                        candidates.keySet(),
-                        now);
-        Set<String> companions = gpus.companions(preemptor.uid(), preemptor.group());
-        var filter = new VictimFilter(preemptor, companions, running.gangs(), endings.at(now), now);
-        VictimFilter byGpusAlone = filter.byGpusAlone();
+                        asked.uid(), asked.group(), asked.priority(), candidates.keySet(), now);
         Map<String, List<DisruptionBudget>> budgets = cluster.disruptionBudgets();
+        var priorities = new PresentPriorities(classes, standings.now(), budgets);
+        Preemptor preemptor = priorities.of(asked);
+        Set<String> companions = gpus.companions(asked.uid(), asked.group());
+        var filter =
+                new VictimFilter(
+                        preemptor, companions, running.gangs(), priorities, endings.at(now), now);
+        VictimFilter byGpusAlone = filter.byGpusAlone();
 
         Instant enough = now.plus(PATIENCE);
         var byGpus = new ArrayList<Preemption>();
@@ -92,7 +100,7 @@ public final class Preemptions {
             if (clock.instant().isBefore(enough)) {
                 List<RunningPod> pods = running.on(node);
                 NodePods known = NodePods.byGpusAlone(pods);
-                best(budgets, byGpusAlone.filter(node, itsGpus, known, uids(pods)))
+                best(preemptor, budgets, byGpusAlone.filter(node, itsGpus, known, uids(pods)))
                         .ifPresent(byGpus::add);
             }
         });
@@ -116,7 +124,7 @@ public final class Preemptions {
             try {
                 cluster.read(node)
                         .map(pods -> filter.filter(node, itsGpus, pods, expendable))
-                        .flatMap(there -> best(budgets, there))
+                        .flatMap(there -> best(preemptor, budgets, there))
                         .ifPresent(found::add);
                 read++;
             } catch (RuntimeException e) {
@@ -133,13 +141,16 @@ public final class Preemptions {
 
     /** Of one node; empty if the pod does not fit there, whoever goes. */
     private Optional<Preemption> best(
-            Map<String, List<DisruptionBudget>> budgets, Candidates candidates) {
+            Preemptor preemptor,
+            Map<String, List<DisruptionBudget>> budgets,
+            Candidates candidates) {
         var order = new PriorityOrder(candidates.gangs(), budgets);
         return new VictimSearch<>(order)
                 .search(List.of(candidates.room()))
                 .map(choice -> {
                     String node = choice.room().node();
                     return new Preemption(
+                            preemptor.payer(),
                             node,
                             order.pods(choice.gangs()),
                             choice.cost(),

@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.preemption;
 
+import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.GpuGroup;
@@ -15,15 +16,19 @@ import org.jspecify.annotations.Nullable;
  * @param group with whom it is to share one GPU; null if with nobody
  * @param asks what its containers ask of GPUs of ours
  * @param requests what it takes of its node, as kube-scheduler counts it
+ * @param payer whose budget pays for it, as that stands now; null if none limits it, and until that
+ *     is looked up
  */
 public record Preemptor(
         String uid,
+        String namespace,
         int priority,
         boolean preempts,
         String gang,
         @Nullable GpuGroup group,
         List<ContainerAsk> asks,
-        Amounts requests) {
+        Amounts requests,
+        @Nullable BudgetAccount payer) {
 
     public Preemptor {
         asks = List.copyOf(asks);
@@ -31,6 +36,15 @@ public record Preemptor(
 
     /** The same, as if nodes had enough of everything else. */
     Preemptor byGpusAlone() {
-        return new Preemptor(uid, priority, preempts, gang, group, asks, Amounts.NONE);
+        return with(priority, Amounts.NONE, payer);
+    }
+
+    /** The same with what its priority counts for now, and who pays for it. */
+    Preemptor counting(int now, @Nullable BudgetAccount itsPayer) {
+        return with(now, requests, itsPayer);
+    }
+
+    private Preemptor with(int now, Amounts taken, @Nullable BudgetAccount itsPayer) {
+        return new Preemptor(uid, namespace, now, preempts, gang, group, asks, taken, itsPayer);
     }
 }

@@ -21,16 +21,18 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Who may go for a pod: gangs of lower priority, as a whole.
+ * Who may go for a pod: gangs whose priorities count for less now, as a whole.
  *
  * @param companions UIDs of pods with which it is to share a GPU: without them it would not
  * @param running the gangs of the whole cluster
+ * @param priorities what priorities count for now
  * @param ending for whom of those that are being deleted it is waited
  */
 record VictimFilter(
         Preemptor preemptor,
         Set<String> companions,
         RunningGangs running,
+        PresentPriorities priorities,
         Ending ending,
         Instant now) {
 
@@ -44,7 +46,8 @@ record VictimFilter(
 
     /** Counts nothing but GPUs. */
     VictimFilter byGpusAlone() {
-        return new VictimFilter(preemptor.byGpusAlone(), companions, running, ending, now);
+        return new VictimFilter(
+                preemptor.byGpusAlone(), companions, running, priorities, ending, now);
     }
 
     /**
@@ -71,14 +74,15 @@ record VictimFilter(
         }
         var gangs = new ArrayList<List<RunningPod>>();
         for (Map.Entry<String, List<Load>> gang : byGang.entrySet()) {
-            boolean goes = mayGo(gang.getKey(), gang.getValue(), expendable);
+            List<Load> itsPods = priorities.of(gang.getValue(), preemptor);
+            boolean goes = mayGo(gang.getKey(), itsPods, expendable);
             int number = goes ? gangs.size() : STAYS;
-            for (Load load : gang.getValue()) {
+            for (Load load : itsPods) {
                 List<GpuHold> own = goes ? held.remove(load.pod().uid()) : null;
                 parts.add(new Part(number, load.requests(), () -> own == null ? List.of() : own));
             }
             if (goes) {
-                gangs.add(gang.getValue().stream().map(Load::pod).toList());
+                gangs.add(itsPods.stream().map(Load::pod).toList());
             }
         }
         held.values().forEach(holds -> parts.add(new Part(STAYS, Amounts.NONE, () -> holds)));
@@ -99,7 +103,8 @@ record VictimFilter(
                 && !gang.equals(preemptor.gang())
                 && pods.stream().anyMatch(load -> expendable.contains(load.pod().uid()))
                 && pods.stream().noneMatch(load -> companions.contains(load.pod().uid()))
-                && pods.stream().allMatch(load -> load.pod().priority() < preemptor.priority());
+                && pods.stream().allMatch(load -> load.pod().priority() < preemptor.priority())
+                && !priorities.protects(pods);
     }
 
     private Amounts nominated(NodePods pods) {

@@ -19,6 +19,7 @@ import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.extender.RoomMaking;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.RunningPod;
 import java.time.Clock;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -131,11 +133,10 @@ class RoomKeeper implements RoomMaking {
                                         it.name(),
                                         it.uid(),
                                         chosen.node(),
-                                        null,
-                                        null,
+                                        name(it.payer()),
+                                        it.payer() == null ? null : it.payer().standing().word(),
                                         it.gang().equals(it.uid()) ? null : it.gang(),
-                                        "its priority is %d, the waiter's %d"
-                                                .formatted(it.priority(), pod.priority()),
+                                        why(pod, chosen, it),
                                         null,
                                         null))
                         .toList();
@@ -147,11 +148,33 @@ class RoomKeeper implements RoomMaking {
                                 chosen.node(),
                                 victims,
                                 new GpuEviction.Waiter(
-                                        pod.namespace(), pod.name(), pod.uid(), null, null, null),
+                                        pod.namespace(),
+                                        pod.name(),
+                                        pod.uid(),
+                                        name(chosen.payer()),
+                                        null,
+                                        null),
                                 reservation.getSpec().until(),
                                 null));
         eviction.getMetadata().setGenerateName("preemption-");
         return eviction;
+    }
+
+    private static @Nullable String name(@Nullable BudgetAccount payer) {
+        return payer == null ? null : payer.name();
+    }
+
+    private static String why(GpuPod pod, Preemption chosen, RunningPod victim) {
+        return "its priority counts for %d, the waiter's for %d; its budget is %s, the waiter's %s"
+                .formatted(
+                        victim.priority(),
+                        pod.priority(),
+                        standing(victim.payer()),
+                        standing(chosen.payer()));
+    }
+
+    private static String standing(@Nullable BudgetAccount payer) {
+        return payer == null ? "unlimited" : payer.standing().word();
     }
 
     /**

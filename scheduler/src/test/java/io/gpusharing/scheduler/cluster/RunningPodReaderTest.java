@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.scheduler.preemption.RunningPod.Stamps;
 import io.gpusharing.sharing.Amounts;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -54,6 +55,33 @@ class RunningPodReaderTest {
         assertThat(running.started()).isEqualTo(Instant.parse("2026-11-26T11:00:00Z"));
         assertThat(running.deletion()).isEqualTo(Instant.parse("2026-11-26T12:00:30Z"));
         assertThat(running.labels()).isEqualTo(Map.of("pod-group", "large"));
+    }
+
+    @Test
+    void readsWhatAdmissionAndAdministratorsHaveWritten() {
+        assertThat(reader.running(pod(POD)).stamps()).isEqualTo(new Stamps(false, false, false));
+        assertThat(
+                        reader.running(
+                                        pod(
+                                                POD.replace(
+                                                        "\"labels\": {",
+                                                        """
+                                                        "annotations": {"gpusharing.io/standing": "OverBudget", "gpusharing.io/do-not-reclaim": "true"},
+                                                        "labels": {"gpusharing.io/metered": "true",\
+                                                        """)))
+                                .stamps())
+                .isEqualTo(new Stamps(true, true, true));
+        assertThat(
+                        reader.running(
+                                        pod(
+                                                POD.replace(
+                                                        "\"labels\": {",
+                                                        """
+                                                        "annotations": {"gpusharing.io/standing": "InBudget", "gpusharing.io/do-not-reclaim": "false"},
+                                                        "labels": {\
+                                                        """)))
+                                .stamps())
+                .isEqualTo(new Stamps(false, false, false));
     }
 
     /** Or a pod of a budget that has time left would protect one that has none. */

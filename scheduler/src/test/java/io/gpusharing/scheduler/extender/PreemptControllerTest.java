@@ -15,15 +15,19 @@ import io.gpusharing.scheduler.cluster.RunningPodReader;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.scheduler.preemption.BudgetClasses;
 import io.gpusharing.scheduler.preemption.ClusterReader;
 import io.gpusharing.scheduler.preemption.NodePods;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemptions;
+import io.gpusharing.scheduler.preemption.PresentStandings.Present;
 import io.gpusharing.scheduler.preemption.RunningPod;
+import io.gpusharing.scheduler.preemption.RunningPod.Stamps;
 import io.gpusharing.scheduler.preemption.RunningPods;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
@@ -46,6 +50,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.MediaType;
@@ -91,12 +96,34 @@ class PreemptControllerTest implements ClusterReader {
                                             gpus,
                                             running,
                                             this,
+                                            PreemptControllerTest::nobodyPays,
+                                            new BudgetClasses(0, -100),
                                             new EndingRules(
                                                     Duration.ofMinutes(1), Duration.ofMinutes(5)),
                                             Clock.fixed(NOON, ZoneOffset.UTC)),
                                     gpus,
                                     this::keep))
                     .build();
+
+    private static Present nobodyPays() {
+        return new Present() {
+
+            @Override
+            public Instant at() {
+                return NOON;
+            }
+
+            @Override
+            public @Nullable BudgetAccount payer(String namespace) {
+                return null;
+            }
+
+            @Override
+            public boolean protects(String namespace) {
+                return false;
+            }
+        };
+    }
 
     @Override
     public Optional<NodePods> read(String node) {
@@ -172,7 +199,9 @@ class PreemptControllerTest implements ClusterReader {
                         NOON.minusSeconds(60),
                         null,
                         Duration.ofSeconds(90),
-                        uid);
+                        uid,
+                        new Stamps(true, false, false),
+                        null);
         gpus.bind(
                 new GpuPod(
                         uid,

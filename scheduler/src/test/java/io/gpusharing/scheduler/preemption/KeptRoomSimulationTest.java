@@ -7,6 +7,7 @@ import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.preemption.RunningPod.Stamps;
 import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.sharing.Sharing;
 import io.gpusharing.testing.RandomSeeds;
@@ -65,12 +66,14 @@ class KeptRoomSimulationTest {
         Preemptor preemptor() {
             return new Preemptor(
                     name,
+                    "team-a",
                     PRIORITY,
                     true,
                     name,
                     null,
                     pod().asks(),
-                    ToyCluster.amounts((int) ask.cores(), 0, 1));
+                    ToyCluster.amounts((int) ask.cores(), 0, 1),
+                    null);
         }
     }
 
@@ -206,7 +209,8 @@ class KeptRoomSimulationTest {
                         null,
                         name,
                         Map.of(),
-                        ask.sharing()));
+                        ask.sharing(),
+                        new Stamps(true, false, false)));
         if (placement.node().equals(WITH_MPS)) {
             assertThat(on).allMatch(gpu -> waysOf(gpu) <= 1);
         }

@@ -78,12 +78,14 @@ class PreemptionsTest {
                             cluster.victims(
                                     new Preemptor(
                                             waiter.uid(),
+                                            waiter.namespace(),
                                             waiter.priority(),
                                             false,
                                             waiter.gang(),
                                             null,
                                             waiter.asks(),
-                                            waiter.requests())))
+                                            waiter.requests(),
+                                            null)))
                     .isEmpty();
         }
 
@@ -247,12 +249,14 @@ class PreemptionsTest {
             var waiter =
                     new Preemptor(
                             alone.uid(),
+                            alone.namespace(),
                             alone.priority(),
                             true,
                             alone.gang(),
                             group,
                             alone.asks(),
-                            alone.requests());
+                            alone.requests(),
+                            null);
 
             assertThat(cluster.victims(waiter)).containsExactly("beside");
             cluster.gpus.forget("beside");

@@ -6,6 +6,7 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.Dialect;
 import io.gpusharing.scheduler.gpus.GpuPod;
+import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.pods.DisruptionBudget;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Nodes with GPUs of 100 hundredths and 1000 MiB each, and an API server that is asked for them.
  */
-final class ToyCluster implements ClusterReader {
+final class ToyCluster implements ClusterReader, PresentStandings, PresentStandings.Present {
 
     static final int MEMORY = 1_000;
 
@@ -55,6 +57,12 @@ final class ToyCluster implements ClusterReader {
 
     /** How long it takes to answer. */
     Duration latency = Duration.ZERO;
+
+    /** Who pays for a namespace. */
+    final Map<String, BudgetAccount> payers = new HashMap<>();
+
+    /** Namespaces that an administrator protects. */
+    final Set<String> protectedNamespaces = new HashSet<>();
 
     private final Map<String, Amounts> allocatable = new HashMap<>();
 
@@ -177,7 +185,15 @@ final class ToyCluster implements ClusterReader {
             cores += ask.count() * (int) ask.cores();
         }
         return new Preemptor(
-                "waiter", priority, true, "waiter", null, containers, amounts(cores, cpu, 1));
+                "waiter",
+                "team-b",
+                priority,
+                true,
+                "waiter",
+                null,
+                containers,
+                amounts(cores, cpu, 1),
+                null);
     }
 
     static Amounts amounts(int cores, int cpu, int slots) {
@@ -192,7 +208,9 @@ final class ToyCluster implements ClusterReader {
     }
 
     Optional<Preemption> preempt(Preemptor waiter) {
-        return new Preemptions(gpus, running, this, endings, clock).choose(waiter, stock);
+        return new Preemptions(
+                        gpus, running, this, this, new BudgetClasses(0, -100), endings, clock)
+                .choose(waiter, stock);
     }
 
     /** The names of the victims, the most important first; nobody is an empty list. */
@@ -216,6 +234,26 @@ final class ToyCluster implements ClusterReader {
                                         .map(pod -> new Load(pod.running(), requests(pod)))
                                         .toList(),
                                 nominated.getOrDefault(node, List.of())));
+    }
+
+    @Override
+    public Present now() {
+        return this;
+    }
+
+    @Override
+    public Instant at() {
+        return clock.instant();
+    }
+
+    @Override
+    public @Nullable BudgetAccount payer(String namespace) {
+        return payers.get(namespace);
+    }
+
+    @Override
+    public boolean protects(String namespace) {
+        return protectedNamespaces.contains(namespace);
     }
 
     private static Amounts requests(ToyPod pod) {

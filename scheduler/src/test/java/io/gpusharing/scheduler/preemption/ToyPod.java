@@ -1,5 +1,6 @@
 package io.gpusharing.scheduler.preemption;
 
+import io.gpusharing.scheduler.preemption.RunningPod.Stamps;
 import io.gpusharing.sharing.Sharing;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param cores hundredths of each GPU; 100 is all of it; 0 if it has none
  * @param memory MiB of each GPU
  * @param sharing how it shares them where its node serves that
+ * @param stamps what admission and administrators have written on it
  */
 record ToyPod(
         String name,
@@ -27,7 +29,8 @@ record ToyPod(
         @Nullable Instant deletion,
         String gang,
         Map<String, String> labels,
-        Sharing sharing) {
+        Sharing sharing,
+        Stamps stamps) {
 
     static final Instant NOON = Instant.parse("2026-11-25T12:00:00Z");
 
@@ -45,7 +48,8 @@ record ToyPod(
                 null,
                 name,
                 Map.of(),
-                Sharing.TIME_SLICES);
+                Sharing.TIME_SLICES,
+                new Stamps(true, false, false));
     }
 
     /** One that has these GPUs to itself. */
@@ -55,31 +59,34 @@ record ToyPod(
 
     /** One that asks for no GPU. */
     static ToyPod plain(String name, String node, int cpu) {
-        return part(name, node, 0, 0).on(List.of()).cpu(cpu);
+        return part(name, node, 0, 0)
+                .on(List.of())
+                .cpu(cpu)
+                .stamped(new Stamps(false, false, false));
     }
 
     ToyPod on(@Nullable List<Integer> now) {
         return new ToyPod(
                 name, node, now, cores, memory, cpu, priority, started, deletion, gang, labels,
-                sharing);
+                sharing, stamps);
     }
 
     ToyPod memory(int now) {
         return new ToyPod(
                 name, node, gpus, cores, now, cpu, priority, started, deletion, gang, labels,
-                sharing);
+                sharing, stamps);
     }
 
     ToyPod cpu(int now) {
         return new ToyPod(
                 name, node, gpus, cores, memory, now, priority, started, deletion, gang, labels,
-                sharing);
+                sharing, stamps);
     }
 
     ToyPod priority(int now) {
         return new ToyPod(
-                name, node, gpus, cores, memory, cpu, now, started, deletion, gang, labels,
-                sharing);
+                name, node, gpus, cores, memory, cpu, now, started, deletion, gang, labels, sharing,
+                stamps);
     }
 
     ToyPod minutesOld(int minutes) {
@@ -95,7 +102,8 @@ record ToyPod(
                 deletion,
                 gang,
                 labels,
-                sharing);
+                sharing,
+                stamps);
     }
 
     ToyPod deleted(Duration endsIn) {
@@ -111,13 +119,14 @@ record ToyPod(
                 NOON.plus(endsIn),
                 gang,
                 labels,
-                sharing);
+                sharing,
+                stamps);
     }
 
     ToyPod gang(String now) {
         return new ToyPod(
                 name, node, gpus, cores, memory, cpu, priority, started, deletion, now, labels,
-                sharing);
+                sharing, stamps);
     }
 
     ToyPod label(String key, String value) {
@@ -133,13 +142,30 @@ record ToyPod(
                 deletion,
                 gang,
                 Map.of(key, value),
-                sharing);
+                sharing,
+                stamps);
     }
 
     ToyPod shared(Sharing now) {
         return new ToyPod(
                 name, node, gpus, cores, memory, cpu, priority, started, deletion, gang, labels,
-                now);
+                now, stamps);
+    }
+
+    /** Its budget was used up when it was admitted. */
+    ToyPod admittedOverBudget() {
+        return stamped(new Stamps(true, true, false));
+    }
+
+    /** An administrator has said so. */
+    ToyPod doNotReclaim() {
+        return stamped(new Stamps(stamps.metered(), stamps.overBudget(), true));
+    }
+
+    private ToyPod stamped(Stamps now) {
+        return new ToyPod(
+                name, node, gpus, cores, memory, cpu, priority, started, deletion, gang, labels,
+                sharing, now);
     }
 
     boolean isWhole() {
@@ -156,6 +182,8 @@ record ToyPod(
                 started,
                 deletion,
                 Duration.ofSeconds(30),
-                gang);
+                gang,
+                stamps,
+                null);
     }
 }

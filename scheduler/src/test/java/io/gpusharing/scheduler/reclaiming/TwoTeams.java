@@ -68,7 +68,7 @@ final class TwoTeams implements AutoCloseable {
         return properties(time);
     }
 
-    private static ReclaimProperties properties(@Nullable Duration insistAfter) {
+    static ReclaimProperties properties(@Nullable Duration insistAfter) {
         return new ReclaimProperties(
                 false,
                 Duration.ofSeconds(10),

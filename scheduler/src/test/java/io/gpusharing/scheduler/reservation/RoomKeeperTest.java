@@ -7,6 +7,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
@@ -14,10 +17,12 @@ import io.gpusharing.scheduler.evicting.EvictionWatch;
 import io.gpusharing.scheduler.gpus.ClusterGpus;
 import io.gpusharing.scheduler.gpus.GpuPod;
 import io.gpusharing.scheduler.gpus.Placement;
+import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.preemption.Preemption;
 import io.gpusharing.scheduler.preemption.Preemption.Cost;
 import io.gpusharing.scheduler.preemption.RunningPod;
+import io.gpusharing.scheduler.preemption.RunningPod.Stamps;
 import io.gpusharing.scheduler.testing.FakeApiServer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Answer;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
@@ -37,6 +42,23 @@ class RoomKeeperTest {
 
     private static final Instant NOON = Instant.parse("2026-11-26T12:00:00Z");
     private static final GpuPod WAITER = new GpuPod(uid("w"), "team-b", "w", List.of());
+
+    private static final BudgetAccount OVER =
+            new BudgetAccount(
+                    "team-a",
+                    new Standing.OverBudget(GpuTime.ZERO),
+                    OnExhausted.Reclaim,
+                    Duration.ZERO,
+                    false,
+                    null);
+    private static final BudgetAccount WITHIN =
+            new BudgetAccount(
+                    "team-b",
+                    new Standing.InBudget(GpuTime.ofMinutes("1"), null),
+                    OnExhausted.Reclaim,
+                    Duration.ZERO,
+                    false,
+                    null);
 
     private final List<Request> requests = new CopyOnWriteArrayList<>();
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
@@ -70,6 +92,7 @@ class RoomKeeperTest {
 
     private static Preemption of(RunningPod... victims) {
         return new Preemption(
+                WITHIN,
                 "gpu-1",
                 List.of(victims),
                 new Cost(0, 0, 0, victims.length, NOON),
@@ -92,7 +115,9 @@ class RoomKeeperTest {
                 NOON.minusSeconds(60),
                 null,
                 Duration.ofSeconds(30),
-                gang);
+                gang,
+                new Stamps(true, true, false),
+                OVER);
     }
 
     private List<String> bodies(String kind) {
@@ -119,7 +144,10 @@ class RoomKeeperTest {
                         "\"name\":\"w\"",
                         "\"uid\":\"%s\"".formatted(uid("a")),
                         "\"gang\":\"job-1\"",
-                        "its priority is -5, the waiter's 0")
+                        "\"budget\":\"team-a\"",
+                        "\"standing\":\"OverBudget\"",
+                        "\"budget\":\"team-b\"",
+                        "its priority counts for -5, the waiter's for 0; its budget is OverBudget, the waiter's InBudget")
                 .doesNotContain("\"gang\":\"%s\"".formatted(uid("a")), "status");
     }
 

@@ -11,9 +11,7 @@ import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.budgets.Budgets;
-import io.gpusharing.scheduler.budgets.Doubts;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
-import io.gpusharing.scheduler.budgets.KnownBudget;
 import io.gpusharing.scheduler.cluster.ClusterSight;
 import io.gpusharing.scheduler.cluster.NodeFields;
 import io.gpusharing.scheduler.picture.BudgetAccount;
@@ -172,24 +170,12 @@ public final class ClusterSnapshotReader {
 
     /** Who pays for each namespace that a budget limits. */
     private Map<String, BudgetAccount> accounts(Set<String> namespaces, Instant now) {
-        // They hold for what is known of budgets afterwards.
-        Doubts doubts = fresh.doubts(now);
+        var payers = new Payers(budgets, fresh, now);
         var accounts = new HashMap<String, BudgetAccount>();
         for (String namespace : namespaces) {
-            budgets.ofNamespace(namespace)
-                    .ifPresent(it -> accounts.put(namespace, account(it, doubts, now)));
+            payers.of(namespace).ifPresent(it -> accounts.put(namespace, it));
         }
         return accounts;
-    }
-
-    private static BudgetAccount account(KnownBudget budget, Doubts doubts, Instant now) {
-        return new BudgetAccount(
-                budget.name(),
-                budget.standing(now),
-                budget.onExhausted(),
-                budget.minimumRun(),
-                budget.paused(),
-                doubts.of(budget).orElse(null));
     }
 
     /** The pods of one snapshot: who waits, and who holds what. */

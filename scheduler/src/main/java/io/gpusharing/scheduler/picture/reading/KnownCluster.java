@@ -196,7 +196,7 @@ public final class KnownCluster implements ClusterFollower {
     }
 
     /** Whether an annotation of a namespace is {@code true}. */
-    boolean isTrue(String namespace, String annotation) {
+    public boolean isTrue(String namespace, String annotation) {
         return "true".equals(namespaces.getOrDefault(namespace, Map.of()).get(annotation));
     }
 

@@ -38,6 +38,7 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
     private final WaiterReader waiters;
     private final HolderReader holders;
     private final Gangs gangs;
+    private final Interned interned = new Interned();
 
     /**
      * @param gangs which pods go together
@@ -46,7 +47,6 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
     KnownPods(
             RequestGrammars grammars, CapacityReader capacity, Gangs gangs, SchedulerReach reach) {
         this.grammars = grammars;
-        var interned = new Interned();
         this.pods =
                 new PodReader(grammars::reads, pod -> Claimed.NONE, interned::one, interned::one);
         this.waiters = new WaiterReader(capacity, reach);
@@ -150,7 +150,7 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
                                 waiter,
                                 holder,
                                 GroupGpus.group(pod, waiter, holder),
-                                gangs.startsTogether(pod) ? gangs.of(pod) : null));
+                                gangs.startsTogether(pod) ? interned.one(gangs.of(pod)) : null));
     }
 
     /**

@@ -155,6 +155,9 @@ final class VictimFilter {
         if (budget == null) {
             return Spared.because("no budget limits it");
         }
+        if (budget.letsGo(since, snapshot.now())) {
+            return null;
+        }
         if (budget.doubt() != null) {
             // The words name the budget, and are for who may know it.
             return Spared.because("what its budget says is in doubt");
@@ -168,12 +171,9 @@ final class VictimFilter {
         if (budget.paused()) {
             return Spared.because("reclaim is paused for its budget");
         }
-        Instant mayGo = since.plus(budget.minimumRun());
-        if (snapshot.now().isBefore(mayGo)) {
-            return new Spared(
-                    "its minimum run time is not over", "its minimum run time ends at " + mayGo);
-        }
-        return null;
+        return new Spared(
+                "its minimum run time is not over",
+                "its minimum run time ends at " + since.plus(budget.minimumRun()));
     }
 
     private static @Nullable String name(@Nullable BudgetAccount budget) {

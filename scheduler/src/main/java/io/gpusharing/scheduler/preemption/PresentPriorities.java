@@ -1,0 +1,108 @@
+package io.gpusharing.scheduler.preemption;
+
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
+import io.gpusharing.scheduler.picture.BudgetAccount;
+import io.gpusharing.scheduler.pods.DisruptionBudget;
+import io.gpusharing.scheduler.pods.Priorities;
+import io.gpusharing.scheduler.preemption.NodePods.Load;
+import io.gpusharing.scheduler.preemption.PresentStandings.Present;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the priorities of pods count for now. A pod that was admitted over budget counts as one in
+ * budget once its budget is not used up any more, or while that is in doubt. One that was admitted
+ * in budget counts as one over budget once reclaim's rules let it go, for a pod whose own budget
+ * has time left. Whoever an administrator protects goes for nobody.
+ *
+ * @param disruptions PodDisruptionBudgets by namespace
+ */
+record PresentPriorities(
+        BudgetClasses classes, Present present, Map<String, List<DisruptionBudget>> disruptions) {
+
+    /** Returns a pod that waits with the priority that it counts for, and who pays for it. */
+    Preemptor of(Preemptor pod) {
+        BudgetAccount payer = present.payer(pod.namespace());
+        return pod.counting(isUsedUp(payer) ? lowered(pod.priority()) : pod.priority(), payer);
+    }
+
+    /**
+     * Returns the pods of one gang with the priorities that they count for, and who pays for them.
+     *
+     * @param waiter for whom they would go
+     */
+    List<Load> of(List<Load> gang, Preemptor waiter) {
+        if (gang.stream().noneMatch(load -> load.pod().stamps().metered())) {
+            return gang;
+        }
+        BudgetAccount payer = present.payer(gang.getFirst().pod().namespace());
+        boolean reclaimable =
+                payer != null
+                        && mayHaveRoomMade(waiter.payer())
+                        && payer.letsGo(since(gang), present.at())
+                        && !isKept(gang);
+        return gang.stream().map(load -> counting(load, payer, reclaimable)).toList();
+    }
+
+    /** Whether an administrator protects one of a gang. */
+    boolean protects(List<Load> gang) {
+        return gang.stream()
+                .map(Load::pod)
+                .anyMatch(pod -> pod.stamps().doNotReclaim() || present.protects(pod.namespace()));
+    }
+
+    private Load counting(Load load, @Nullable BudgetAccount payer, boolean reclaimable) {
+        RunningPod pod = load.pod();
+        if (!pod.stamps().metered()) {
+            return load;
+        }
+        int priority = pod.priority();
+        if (reclaimable) {
+            priority = lowered(priority);
+        } else if (pod.stamps().overBudget()
+                && priority == classes.overBudget()
+                && !isUsedUp(payer)) {
+            priority = classes.inBudget();
+        }
+        return new Load(pod.counting(priority, payer), load.requests());
+    }
+
+    private int lowered(int priority) {
+        return Priorities.isOfCluster(priority)
+                ? priority
+                : Math.min(priority, classes.overBudget());
+    }
+
+    private static boolean isUsedUp(@Nullable BudgetAccount payer) {
+        return payer != null
+                && payer.doubt() == null
+                && payer.isOver()
+                && payer.onExhausted() != OnExhausted.Observe;
+    }
+
+    private static boolean mayHaveRoomMade(@Nullable BudgetAccount payer) {
+        return payer == null || (payer.doubt() == null && !payer.isOver());
+    }
+
+    /** Since when a gang runs: one that starts a new pod now and then is not young for ever. */
+    private Instant since(List<Load> gang) {
+        return Stream.concat(
+                        gang.stream().map(load -> load.pod().started()), Stream.of(present.at()))
+                .min(Instant::compareTo)
+                .orElseThrow();
+    }
+
+    /** Whether a PodDisruptionBudget does not let all of a gang go, which reclaim would heed. */
+    private boolean isKept(List<Load> gang) {
+        return disruptions.getOrDefault(gang.getFirst().pod().namespace(), List.of()).stream()
+                .anyMatch(budget ->
+                        gang.stream()
+                                        .map(Load::pod)
+                                        .filter(pod -> budget.counts(pod.name(), pod.labels()))
+                                        .count()
+                                > budget.allowed());
+    }
+}

@@ -1,0 +1,68 @@
+package io.gpusharing.scheduler.reclaiming;
+
+import io.gpusharing.Names;
+import io.gpusharing.scheduler.budgets.Budgets;
+import io.gpusharing.scheduler.budgets.FreshBudgets;
+import io.gpusharing.scheduler.picture.BudgetAccount;
+import io.gpusharing.scheduler.picture.reading.KnownCluster;
+import io.gpusharing.scheduler.picture.reading.Payers;
+import io.gpusharing.scheduler.picture.reading.ReadingSettings;
+import io.gpusharing.scheduler.preemption.PresentStandings;
+import java.time.Clock;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+
+/** Tells preemption of budgets what reclaim goes by. */
+@Component
+final class KnownStandings implements PresentStandings {
+
+    private final KnownCluster known;
+    private final Budgets budgets;
+    private final FreshBudgets fresh;
+    private final ReadingSettings settings;
+    private final ReclaimProperties properties;
+    private final Clock clock;
+
+    KnownStandings(
+            KnownCluster known,
+            Budgets budgets,
+            FreshBudgets fresh,
+            ReadingSettings settings,
+            ReclaimProperties properties,
+            @Qualifier("evicting") Clock clock) {
+        this.known = known;
+        this.budgets = budgets;
+        this.fresh = fresh;
+        this.settings = settings;
+        this.properties = properties;
+        this.clock = clock;
+    }
+
+    @Override
+    public Present now() {
+        Instant now = clock.instant();
+        var payers = new Payers(budgets, fresh, now);
+        boolean paused =
+                properties.paused()
+                        || known.isTrue(settings.ownNamespace(), Names.RECLAIM_PAUSED_ANNOTATION);
+        return new Present() {
+
+            @Override
+            public Instant at() {
+                return now;
+            }
+
+            @Override
+            public @Nullable BudgetAccount payer(String namespace) {
+                return payers.of(namespace).map(it -> paused ? it.asPaused() : it).orElse(null);
+            }
+
+            @Override
+            public boolean protects(String namespace) {
+                return known.isTrue(namespace, Names.DO_NOT_RECLAIM_ANNOTATION);
+            }
+        };
+    }
+}
