@@ -287,6 +287,17 @@ imagePullSecrets:
 {{- uniq $offered | toJson }}
 {{- end }}
 
+{{/* What our device plugin offers on a node whose label chooses no other dialect. */}}
+{{- define "gpusharing.installedResources" -}}
+{{- if eq .Values.provider.dialect "metagpu" }}
+{{- $names := list }}
+{{- range .Values.provider.metagpu }}{{ $names = append $names .resource }}{{ end }}
+{{- join "," $names }}
+{{- else -}}
+{{ get (dict "vcuda" "tencent.com/vcuda-core,tencent.com/vcuda-memory" "aliyun" "aliyun.com/gpu-mem") .Values.provider.dialect }}
+{{- end }}
+{{- end }}
+
 {{/* What kube-scheduler reads. Of fewer nodes than all it would ask about a sample, and a pod would wait beside a GPU that it fits on. Its
 own default of 60 requests a second would bind fewer pods than the cluster's scheduler does. */}}
 {{- define "gpusharing.schedulerConfiguration" -}}

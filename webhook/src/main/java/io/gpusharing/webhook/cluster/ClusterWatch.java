@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.context.SmartLifecycle;
 
@@ -38,7 +39,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private final Watched<PriorityClass, PriorityClass, PriorityClasses> classes;
     private final Watched<Node, KnownNode, KnownNode.All> nodes;
     private final Watched<GpuNode, Offer, Map<String, Set<String>>> sharing;
-    private final boolean placing;
+    private final PlacementProperties placement;
     private final ObjectInformer<LimitRange> limits;
     private final ByNamespace<LimitRange, ContainerLimits> limitsRead =
             new ByNamespace<>(LimitRangeReader::limits);
@@ -84,7 +85,7 @@ public final class ClusterWatch implements SmartLifecycle {
                         node -> KnownNode.of(node, gpuResource, placement),
                         KnownNode.All::of,
                         KnownNode.All.NONE);
-        this.placing = placement.isWanted();
+        this.placement = placement;
         this.sharing =
                 new Watched<>(
                         "gpunodes",
@@ -119,7 +120,17 @@ public final class ClusterWatch implements SmartLifecycle {
 
     private SharedGpus shared() {
         KnownNode.All now = nodes.value();
-        return new SharedGpus(sharing.value(), now.labelled(), now.elsewhere());
+        return new SharedGpus(
+                sharing.value(), now.labelled(), now.elsewhere(), awaited(now.others()));
+    }
+
+    /** Nothing while the nodes are not known. */
+    private Set<String> awaited(Set<String> others) {
+        return nodes.informer().hasSynced()
+                ? placement.installedFor().stream()
+                        .filter(resource -> !others.contains(resource))
+                        .collect(Collectors.toUnmodifiableSet())
+                : Set.of();
     }
 
     /** What the cluster says now. */
@@ -161,7 +172,7 @@ public final class ClusterWatch implements SmartLifecycle {
         var _ = budgets.start(budgetReader);
         classes.start();
         nodes.start();
-        if (placing) {
+        if (placement.isWanted()) {
             sharing.start();
         }
         var _ = limits.start(limitsRead);
@@ -186,7 +197,7 @@ public final class ClusterWatch implements SmartLifecycle {
         return Stream.concat(
                 Stream.of(budgets, limits, quotas),
                 Stream.of(classes, nodes, sharing, reportingCa, injection)
-                        .filter(watched -> placing || watched != sharing)
+                        .filter(watched -> placement.isWanted() || watched != sharing)
                         .map(Watched::informer));
     }
 

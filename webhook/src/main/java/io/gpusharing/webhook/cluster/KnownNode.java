@@ -30,10 +30,15 @@ record KnownNode(String name, NodeFacts facts, boolean labelled, Set<String> off
      * @param facts what GPUs they have
      * @param labelled names of those on which our device plugin is to run
      * @param elsewhere what others offer of the same
+     * @param others what others have, also those that are away
      */
-    record All(List<NodeFacts> facts, Set<String> labelled, Set<String> elsewhere) {
+    record All(
+            List<NodeFacts> facts,
+            Set<String> labelled,
+            Set<String> elsewhere,
+            Set<String> others) {
 
-        static final All NONE = new All(List.of(), Set.of(), Set.of());
+        static final All NONE = new All(List.of(), Set.of(), Set.of(), Set.of());
 
         /** Of nodes with the same GPUs one is enough: they are looked through at every request. */
         static All of(Collection<KnownNode> nodes) {
@@ -50,6 +55,12 @@ record KnownNode(String name, NodeFacts facts, boolean labelled, Set<String> off
                     nodes.stream()
                             .filter(node -> !node.labelled())
                             .flatMap(node -> node.offers().stream())
+                            .collect(Collectors.toSet()),
+                    nodes.stream()
+                            .filter(node -> !node.labelled())
+                            .flatMap(node -> node.facts().capacity().entrySet().stream())
+                            .filter(amount -> !amount.getValue().isZero())
+                            .map(Map.Entry::getKey)
                             .collect(Collectors.toSet()));
         }
     }

@@ -12,6 +12,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param schedulerName the scheduler that such pods get: {@code default-scheduler} where the
  *     cluster's own asks our extender, so that they keep it; empty where none does
  * @param resources what our device plugin may offer: a plugin that names others says nothing
+ * @param installedFor those of them that it offers unless a label of a node says otherwise: pods
+ *     that ask for these get the scheduler before the first node is there, too
+ * @param takeOver schedulers whose pods get ours; a name that begins with an asterisk stands for
+ *     all that end so
  * @param nodeLabels labels of nodes on which our device plugin runs, each of them enough: {@code
  *     gpusharing.io/gpus=shared}
  */
@@ -19,6 +23,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record PlacementProperties(
         @DefaultValue("") String schedulerName,
         @DefaultValue List<String> resources,
+        @DefaultValue List<String> installedFor,
+        @DefaultValue List<String> takeOver,
         @DefaultValue("gpusharing.io/gpus=shared") List<String> nodeLabels) {
 
     private static final String DEFAULT = "default-scheduler";
@@ -33,7 +39,22 @@ public record PlacementProperties(
      * none, so nobody can tell the two apart.
      */
     public boolean concerns(@Nullable String schedulerName) {
-        return isWanted() && (schedulerName == null || schedulerName.equals(DEFAULT));
+        return isWanted()
+                && (schedulerName == null
+                        || schedulerName.equals(DEFAULT)
+                        || isTakenOver(schedulerName));
+    }
+
+    /** Whether it is another scheduler's pod that ours gets. */
+    public boolean isTakenOver(@Nullable String schedulerName) {
+        return isWanted()
+                && schedulerName != null
+                && !schedulerName.equals(this.schedulerName)
+                && takeOver.stream()
+                        .anyMatch(name ->
+                                name.startsWith("*")
+                                        ? schedulerName.endsWith(name.substring(1))
+                                        : schedulerName.equals(name));
     }
 
     /** Whether pods get another scheduler than the API server gives them. */

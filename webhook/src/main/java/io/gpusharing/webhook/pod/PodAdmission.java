@@ -151,8 +151,8 @@ public final class PodAdmission {
         boolean placed =
                 placement.concerns(pod.spec().schedulerName())
                         && request.asksFor(surroundings.shared()::offer);
-        if (placed && placement.isSecond()) {
-            patch.scheduler(placement.schedulerName());
+        if (placed) {
+            place(pod, patch, findings);
         }
         String container =
                 inject(
@@ -194,6 +194,19 @@ public final class PodAdmission {
         });
         priorityClass.ifPresent(name -> patch.priorityClass(name, surroundings.classes()));
         return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
+    }
+
+    /** Where the cluster's own scheduler asks us it is written only in another one's place. */
+    private void place(PodView pod, PodPatch patch, Findings findings) {
+        boolean takenOver = placement.isTakenOver(pod.spec().schedulerName());
+        if (takenOver) {
+            findings.warn(
+                    "scheduler %s does not know which GPUs are taken: %s places the pod"
+                            .formatted(pod.spec().schedulerName(), placement.schedulerName()));
+        }
+        if (takenOver || placement.isSecond()) {
+            patch.scheduler(placement.schedulerName());
+        }
     }
 
     /** So that the pod is counted, also by a budget that its namespace gets later. */

@@ -98,7 +98,12 @@ public final class Installation {
     private RequestGrammars grammars = RequestGrammars.of(List.of("vcuda"), List.of());
 
     private PlacementProperties placement =
-            new PlacementProperties("gpusharing-scheduler", List.of(), List.of());
+            new PlacementProperties(
+                    "gpusharing-scheduler",
+                    List.of(),
+                    List.of(),
+                    List.of("*-user-scheduler"),
+                    List.of());
     private SharedGpus shared = SharedGpus.NONE;
 
     /** A node of ours offers these resources. */
@@ -108,19 +113,34 @@ public final class Installation {
                         Arrays.stream(resources)
                                 .collect(Collectors.toMap(it -> it, it -> Set.of("gpu-node-1"))),
                         Set.of("gpu-node-1"),
+                        Set.of(),
                         Set.of());
+        return this;
+    }
+
+    /** No node has these resources yet, and the first one will be ours. */
+    Installation awaiting(String... resources) {
+        this.shared = new SharedGpus(Map.of(), Set.of(), Set.of(), Set.of(resources));
         return this;
     }
 
     /** Pods are left to the cluster's own scheduler. */
     Installation withoutAScheduler() {
-        this.placement = new PlacementProperties("", List.of(), List.of());
+        this.placement =
+                new PlacementProperties(
+                        "", List.of(), List.of(), List.of("*-user-scheduler"), List.of());
         return this;
     }
 
     /** The cluster's own scheduler asks our extender. */
     Installation askedByTheClustersScheduler() {
-        this.placement = new PlacementProperties("default-scheduler", List.of(), List.of());
+        this.placement =
+                new PlacementProperties(
+                        "default-scheduler",
+                        List.of(),
+                        List.of(),
+                        List.of("*-user-scheduler"),
+                        List.of());
         return this;
     }
 

@@ -27,9 +27,46 @@ class PlacementTest {
     }
 
     @Test
-    void beforeTheFirstNodeSharesItsGpusNothingChanges() {
+    void whereOthersHandOutTheResourceNothingChangesBeforeTheFirstNodeOfOurs() {
         assertThat(scheduler(new Installation().create(half("default-scheduler"))))
                 .isEqualTo("default-scheduler");
+    }
+
+    /** Bound by another scheduler, three pods of 60 would be on two GPUs once the node is there. */
+    @Test
+    void aPodThatWaitsForTheFirstNodeOfOursWaitsForOurScheduler() {
+        var awaiting = new Installation().awaiting("tencent.com/vcuda-core");
+
+        assertThat(scheduler(awaiting.create(half("default-scheduler"))))
+                .isEqualTo("gpusharing-scheduler");
+        assertThat(awaiting.create(requesting("strategy", "Spread")).warnings()).isEmpty();
+    }
+
+    @Test
+    void aNotebookOfAHubWhoseOwnSchedulerOnlyPacksIsPlacedByOurs() {
+        Answered answer = sharing.create(half("hub-user-scheduler"));
+
+        assertThat(scheduler(answer)).isEqualTo("gpusharing-scheduler");
+        assertThat(answer.warnings())
+                .containsExactly(
+                        "scheduler hub-user-scheduler does not know which GPUs are taken: gpusharing-scheduler places the pod");
+        assertThat(scheduler(sharing.create(half("user-scheduler-of-mine"))))
+                .isEqualTo("user-scheduler-of-mine");
+    }
+
+    @Test
+    void aHubsSchedulerGivesWayToTheClustersOwnWhereThatAsksUs() {
+        assertThat(
+                        scheduler(
+                                sharing.askedByTheClustersScheduler()
+                                        .create(half("hub-user-scheduler"))))
+                .isEqualTo("default-scheduler");
+    }
+
+    @Test
+    void whatOurNodesDoNotOfferIsLeftToTheHubsScheduler() {
+        assertThat(scheduler(new Installation().create(half("hub-user-scheduler"))))
+                .isEqualTo("hub-user-scheduler");
     }
 
     @Test

@@ -28,7 +28,12 @@ import org.junit.jupiter.api.Test;
 class ClusterWatchTest {
 
     private static final PlacementProperties PLACEMENT =
-            new PlacementProperties("gpusharing-scheduler", List.of(), List.of());
+            new PlacementProperties(
+                    "gpusharing-scheduler",
+                    List.of(),
+                    List.of(),
+                    List.of("*-user-scheduler"),
+                    List.of());
 
     private static final String LIMIT_OF_ONE =
             "\"spec\": {\"limits\": [{\"type\": \"Container\", \"max\": {\"cpu\": \"1\"}}]}";

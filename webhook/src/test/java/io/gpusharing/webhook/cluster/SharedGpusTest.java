@@ -21,6 +21,8 @@ class SharedGpusTest {
             new PlacementProperties(
                     "gpusharing-scheduler",
                     List.of("tencent.com/vcuda-core"),
+                    List.of("tencent.com/vcuda-core"),
+                    List.of(),
                     List.of("gpusharing.io/gpus=shared", "gpushare=true"));
 
     @Test
@@ -67,7 +69,10 @@ class SharedGpusTest {
     void aNodeThatIsNotLabelledAnyMoreOffersNothing() {
         var gone =
                 new SharedGpus(
-                        Map.of("tencent.com/vcuda-core", Set.of("node-1")), Set.of(), Set.of());
+                        Map.of("tencent.com/vcuda-core", Set.of("node-1")),
+                        Set.of(),
+                        Set.of(),
+                        Set.of());
 
         assertThat(gone.offer("tencent.com/vcuda-core")).isFalse();
     }
@@ -88,8 +93,17 @@ class SharedGpusTest {
                 new SharedGpus(
                         Map.of("tencent.com/vcuda-core", Set.of("a")),
                         Set.of("a"),
-                        Set.of("tencent.com/vcuda-core"));
+                        Set.of("tencent.com/vcuda-core"),
+                        Set.of());
         assertThat(mixed.offer("tencent.com/vcuda-core")).isFalse();
+    }
+
+    @Test
+    void whatAnotherProvidersNodeHasIsNotAwaitedOfOursAlsoWhileThatNodeIsAway() {
+        assertThat(all(List.of(node("away", Map.of(), "800"))).others())
+                .containsExactly("tencent.com/vcuda-core");
+        assertThat(all(List.of(node("b", Map.of(), "0"))).others()).isEmpty();
+        assertThat(all(List.of(node("a", Map.of("gpushare", "true"), "100"))).others()).isEmpty();
     }
 
     private KnownNode.All all(List<Node> nodes) {
@@ -100,6 +114,7 @@ class SharedGpusTest {
     private static Node node(String name, Map<String, String> labels, String core) {
         return new NodeBuilder(node(name, labels))
                 .withNewStatus()
+                .addToCapacity("tencent.com/vcuda-core", new Quantity(core))
                 .addToAllocatable("tencent.com/vcuda-core", new Quantity(core))
                 .addToAllocatable("cpu", new Quantity("16"))
                 .addNewCondition()
