@@ -61,7 +61,8 @@ public final class Names {
 
     /**
      * ConfigMap by which the timekeeper stops the injection of a container whose image cannot be
-     * pulled: {@code injection} is {@code Off} for the {@code image} that it names.
+     * pulled: {@code injection} is {@code Off} for the {@code image} that it names, in {@code
+     * namespaces}, joined by commas, or in all where none is named.
      */
     public static final String INJECTION_SWITCH = "gpusharing-injection";
 

@@ -8,6 +8,8 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodObserver;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
@@ -19,7 +21,9 @@ import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
@@ -37,10 +41,14 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
 
     private static final Duration EVERY = Duration.ofSeconds(5);
 
+    /** So many namespaces fit into the text of an Event. */
+    private static final int NAMED = 5;
+
     private final Events events;
     private final String namespace;
     private final InjectionSwitch published;
     private final PullBreaker breaker;
+    private final ClusterView view;
     private final Clock clock;
     private Injection last = new On(Instant.EPOCH);
     private boolean announced = true;
@@ -50,6 +58,7 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
             KubernetesClient client,
             @Value("${gpusharing.cluster.namespace}") String namespace,
             InjectionProperties properties,
+            ClusterView view,
             MeterRegistry registry,
             Leadership leadership,
             Clock clock) {
@@ -58,6 +67,7 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
         this.namespace = namespace;
         this.published = new InjectionSwitch(client, namespace);
         this.breaker = new PullBreaker(properties.stopAfterPods());
+        this.view = view;
         this.clock = clock;
         Gauge.builder(
                         "gpusharing.injection.stopped",
@@ -69,7 +79,13 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
 
     @Override
     public void onPod(Pod pod) {
-        PullReading.of(pod).ifPresent(pull -> breaker.onPod(pull, clock.instant()));
+        PullReading.of(pod, nodeLabels(pod))
+                .ifPresent(pull -> breaker.onPod(pull, clock.instant()));
+    }
+
+    private Map<String, String> nodeLabels(Pod pod) {
+        String node = pod.getSpec() == null ? null : pod.getSpec().getNodeName();
+        return node == null ? Map.of() : view.node(node).map(NodeFacts::labels).orElse(Map.of());
     }
 
     @Override
@@ -120,13 +136,15 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
                 log.atError()
                         .addKeyValue("image", off.image())
                         .addKeyValue("pods", off.pods())
+                        .addKeyValue("namespaces", off.everywhere() ? "all" : off.namespaces())
                         .log("pods get no metering container: its image cannot be pulled");
                 event(
-                        "off-%x".formatted(off.since().toEpochMilli()),
+                        "off-%x-%x"
+                                .formatted(off.since().toEpochMilli(), off.namespaces().hashCode()),
                         Events.Type.Warning,
                         "InjectionStopped",
-                        "%s cannot be pulled in %d pods; new pods get no metering container and are charged by allocation"
-                                .formatted(off.image(), off.pods()));
+                        "%s cannot be pulled in %d pods; new pods%s get no metering container and are charged by allocation"
+                                .formatted(off.image(), off.pods(), ofNamespaces(off)));
             }
             case On on -> {
                 log.atInfo().log("pods get the metering container again");
@@ -137,6 +155,19 @@ class InjectionReconciler extends LeaderTask implements PodObserver {
                         "new pods get the metering container again");
             }
         }
+    }
+
+    private static String ofNamespaces(Off off) {
+        int more = off.namespaces().size() - NAMED;
+        return off.everywhere()
+                ? ""
+                : off.namespaces().stream()
+                        .limit(NAMED)
+                        .collect(
+                                Collectors.joining(
+                                        ", ",
+                                        " of ",
+                                        more > 0 ? " and %d namespaces more".formatted(more) : ""));
     }
 
     /**

@@ -5,14 +5,17 @@ import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.gpusharing.ApiTime;
+import io.gpusharing.NameList;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.injection.Injection.Off;
 import io.gpusharing.timekeeper.injection.Injection.On;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 /** The ConfigMap that webhook and administrators read, and that an administrator may edit. */
@@ -20,6 +23,7 @@ final class InjectionSwitch {
 
     private static final String ON = "On";
     private static final String ANNOUNCED = "announced";
+    private static final String NAMESPACES = "namespaces";
 
     private final KubernetesClient client;
     private final String namespace;
@@ -85,16 +89,17 @@ final class InjectionSwitch {
     private static Map<String, String> data(Injection injection) {
         return switch (injection) {
             case On(Instant since) -> Map.of("injection", ON, "since", since.toString());
-            case Off(String image, Instant since, int pods) ->
-                    Map.of(
-                            "injection",
-                            "Off",
-                            "image",
-                            image,
-                            "since",
-                            since.toString(),
-                            "pods",
-                            Integer.toString(pods));
+            case Off(String image, SortedSet<String> namespaces, Instant since, int pods) -> {
+                var data = new HashMap<String, String>();
+                data.put("injection", "Off");
+                data.put("image", image);
+                data.put("since", since.toString());
+                data.put("pods", Integer.toString(pods));
+                if (!namespaces.isEmpty()) {
+                    data.put(NAMESPACES, String.join(",", namespaces));
+                }
+                yield data;
+            }
         };
     }
 
@@ -103,7 +108,11 @@ final class InjectionSwitch {
         String image = data.get("image");
         Instant since = instant(data.getOrDefault("since", ""));
         return "Off".equals(data.get("injection")) && image != null
-                ? new Off(image, since, number(data.getOrDefault("pods", "0")))
+                ? new Off(
+                        image,
+                        NameList.read(data.get(NAMESPACES)),
+                        since,
+                        number(data.getOrDefault("pods", "0")))
                 : new On(since);
     }
 

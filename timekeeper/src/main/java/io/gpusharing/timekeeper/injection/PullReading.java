@@ -8,8 +8,11 @@ import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.timekeeper.injection.Pull.Done;
 import io.gpusharing.timekeeper.injection.Pull.Failing;
+import io.gpusharing.timekeeper.injection.Pull.Place;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -18,6 +21,11 @@ import java.util.stream.Stream;
 
 /** Reads from a pod's status what became of the container that we injected. */
 final class PullReading {
+
+    /** Labels that a kubelet gives its node. */
+    private static final String OS = "kubernetes.io/os";
+
+    private static final String ARCHITECTURE = "kubernetes.io/arch";
 
     /** Reasons for which the kubelet keeps a container waiting for its image. */
     private static final Set<String> FAILURES =
@@ -30,10 +38,20 @@ final class PullReading {
                     "RegistryUnavailable",
                     "SignatureValidationFailed");
 
+    private static final String LINUX = "linux";
+
     private PullReading() {}
 
-    /** Empty if the pod has no container of ours, or its image has not been asked for yet. */
-    static Optional<Pull> of(Pod pod) {
+    /**
+     * Empty if the pod has no container of ours, or its image has not been asked for yet; also
+     * where no container of ours could run, whatever the registry says.
+     *
+     * @param nodeLabels of the node where the pod is; none while they are not known
+     */
+    static Optional<Pull> of(Pod pod, Map<String, String> nodeLabels) {
+        if (!nodeLabels.getOrDefault(OS, LINUX).equals(LINUX)) {
+            return Optional.empty();
+        }
         String name =
                 pod.getMetadata().getAnnotations() == null
                         ? null
@@ -45,13 +63,22 @@ final class PullReading {
                 first(pod.getSpec().getInitContainers(), it -> name.equals(it.getName()));
         return ours.flatMap(container ->
                 first(pod.getStatus().getInitContainerStatuses(), it -> name.equals(it.getName()))
-                        .flatMap(status -> pull(pod, container.getImage(), status)));
+                        .flatMap(status ->
+                                pull(pod, container.getImage(), place(pod, nodeLabels), status)));
     }
 
-    private static Optional<Pull> pull(Pod pod, String image, ContainerStatus status) {
+    private static Place place(Pod pod, Map<String, String> nodeLabels) {
+        return new Place(
+                pod.getMetadata().getNamespace(),
+                nodeLabels.containsKey(ARCHITECTURE)
+                        ? LINUX + "/" + nodeLabels.get(ARCHITECTURE)
+                        : "");
+    }
+
+    private static Optional<Pull> pull(Pod pod, String image, Place place, ContainerStatus status) {
         Optional<Instant> started = started(status);
         if (started.isPresent()) {
-            return Optional.of(new Done(image, started.get()));
+            return Optional.of(new Done(image, place, started.get()));
         }
         ContainerState state = status.getState();
         boolean fails =
@@ -63,7 +90,12 @@ final class PullReading {
                         new Failing(
                                 UUID.fromString(pod.getMetadata().getUid()),
                                 ApiTime.read(pod.getMetadata().getCreationTimestamp()),
-                                image))
+                                image,
+                                place,
+                                pod.getMetadata()
+                                        .getAnnotations()
+                                        .getOrDefault(Names.BUDGET_ANNOTATION, ""),
+                                Objects.requireNonNullElse(pod.getSpec().getNodeName(), "")))
                 : Optional.empty();
     }
 

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -52,6 +53,7 @@ class InjectionReconcilerTest {
                 api.client(),
                 "gpusharing-system",
                 new InjectionProperties(3),
+                new ClusterView(),
                 registry,
                 Leadership.alone(),
                 clock);
@@ -84,7 +86,10 @@ class InjectionReconcilerTest {
                 .containsEntry("injection", "Off")
                 .containsEntry("image", IMAGE)
                 .containsEntry("pods", "3")
+                .containsEntry("namespaces", "team-a")
                 .containsEntry("since", NOON.toString());
+        assertThat(api.to("/events").getFirst().body())
+                .contains("in 3 pods; new pods of team-a get no metering container");
         assertThat(events()).containsExactly("InjectionStopped");
         assertThat(stopped()).isOne();
     }
@@ -276,6 +281,7 @@ class InjectionReconcilerTest {
                 """
                 metadata:
                   name: p%1$d
+                  namespace: team-a
                   uid: %2$s
                   creationTimestamp: '%3$s'
                   annotations: {gpusharing.io/sidecar: gpusharing-sidecar}

@@ -53,8 +53,9 @@ class ClusterConfiguration {
             Gauge.builder(
                             "gpusharing.injection.stopped",
                             cluster,
-                            it -> it.now().unpullable() == null ? 0 : 1)
-                    .description("1 while an image is not injected because nobody can pull it")
+                            it -> it.now().stopped() == null ? 0 : 1)
+                    .description(
+                            "1 while an image is not injected somewhere because it cannot be pulled")
                     .register(registry);
             cluster.all()
                     .forEach(informer -> {

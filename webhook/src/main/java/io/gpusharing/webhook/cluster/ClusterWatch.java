@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpusharing.NameList;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuNode;
@@ -47,7 +48,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private final ByNamespace<ResourceQuota, Quota> quotasRead =
             new ByNamespace<>(QuotaReader::quota);
     private final Watched<ConfigMap, ConfigMap, Optional<String>> reportingCa;
-    private final Watched<ConfigMap, ConfigMap, Optional<String>> injection;
+    private final Watched<ConfigMap, ConfigMap, Optional<StoppedInjection>> injection;
     private volatile boolean running;
 
     /**
@@ -114,7 +115,7 @@ public final class ClusterWatch implements SmartLifecycle {
                         client.configMaps().inNamespace(namespace).withName(Names.INJECTION_SWITCH),
                         unreadable,
                         Function.identity(),
-                        ClusterWatch::unpullable,
+                        ClusterWatch::stopped,
                         Optional.empty());
     }
 
@@ -219,13 +220,17 @@ public final class ClusterWatch implements SmartLifecycle {
     }
 
     /** Written by the timekeeper, and by administrators. */
-    private static Optional<String> unpullable(Collection<ConfigMap> found) {
-        return found.stream()
-                .map(map -> Objects.requireNonNullElse(map.getData(), Map.<String, String>of()))
-                .filter(data -> "Off".equals(data.get("injection")))
-                .map(data -> data.get("image"))
-                .filter(Objects::nonNull)
-                .findFirst();
+    private static Optional<StoppedInjection> stopped(Collection<ConfigMap> found) {
+        return found.stream().flatMap(map -> stopped(map).stream()).findFirst();
+    }
+
+    private static Optional<StoppedInjection> stopped(ConfigMap map) {
+        Map<String, String> data =
+                Objects.requireNonNullElse(map.getData(), Map.<String, String>of());
+        String image = data.get("image");
+        return "Off".equals(data.get("injection")) && image != null
+                ? Optional.of(new StoppedInjection(image, NameList.read(data.get("namespaces"))))
+                : Optional.empty();
     }
 
     private static Optional<String> certificate(Collection<ConfigMap> found) {

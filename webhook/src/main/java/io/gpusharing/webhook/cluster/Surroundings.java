@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param demands what a namespace demands of pods besides what we do
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
  *     injected
- * @param unpullable image that nobody can pull for now, so that it must not be injected; null if
- *     all is well
+ * @param stopped which image is not injected for now, and where; null if all is well
  * @param budgetsAway whether budgets cannot be read for now: those that were made since are not
  *     known
  * @param now the moment
@@ -29,7 +28,7 @@ public record Surroundings(
         SharedGpus shared,
         Function<String, Demands> demands,
         @Nullable String reportingCa,
-        @Nullable String unpullable,
+        @Nullable StoppedInjection stopped,
         boolean budgetsAway,
         Instant now) {
 
@@ -50,6 +49,11 @@ public record Surroundings(
                 null,
                 false,
                 now);
+    }
+
+    /** The image that cannot be pulled for pods of a namespace; null if all is well. */
+    public @Nullable String unpullableIn(String namespace) {
+        return stopped != null && stopped.concerns(namespace) ? stopped.image() : null;
     }
 
     /** Whether a namespace is known to draw on no budget. */

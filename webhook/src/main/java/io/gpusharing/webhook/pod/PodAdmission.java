@@ -292,7 +292,7 @@ public final class PodAdmission {
         Demands demands = surroundings.demands().apply(namespace);
         return switch (sidecar.planFor(pod, stamped, ca, demands, priorityClass)) {
             case Plan.Present(String name) -> name;
-            case Plan.Add _ when sidecar.image().equals(surroundings.unpullable()) -> {
+            case Plan.Add _ when sidecar.image().equals(surroundings.unpullableIn(namespace)) -> {
                 findings.warn("no metering container is added: its image cannot be pulled for now");
                 yield null;
             }

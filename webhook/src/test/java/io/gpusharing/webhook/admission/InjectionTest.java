@@ -37,6 +37,16 @@ class InjectionTest {
     }
 
     @Test
+    void whereItCanBePulledItIsInjectedThoughOthersCannotPullIt() {
+        Installation others = new Installation().unpullable("gpusharing/sidecar:1", "team-b");
+        Installation these = new Installation().unpullable("gpusharing/sidecar:1", "team-a");
+
+        assertThat(others.create(halfAGpu()).initContainers())
+                .containsExactly("gpusharing-sidecar");
+        assertThat(these.create(halfAGpu()).initContainers()).isEmpty();
+    }
+
+    @Test
     void aNewerImageIsInjectedAtOnce() {
         Answered answer =
                 new Installation().unpullable("gpusharing/sidecar:0").create(Manifests.halfAGpu());

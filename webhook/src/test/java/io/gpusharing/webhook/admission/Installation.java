@@ -16,6 +16,7 @@ import io.gpusharing.webhook.cluster.PriorityClasses;
 import io.gpusharing.webhook.cluster.PublishedBudgets;
 import io.gpusharing.webhook.cluster.Quota;
 import io.gpusharing.webhook.cluster.SharedGpus;
+import io.gpusharing.webhook.cluster.StoppedInjection;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.Reaction;
 import io.gpusharing.webhook.injection.Sidecar;
@@ -71,7 +72,7 @@ public final class Installation {
     private List<Quota> quotas = List.of();
     private List<String> unread = List.of();
     private @Nullable String reportingCa = "the reporting CA";
-    private @Nullable String unpullable;
+    private @Nullable StoppedInjection stopped;
     private boolean budgetsAway;
     private Instant now = NOW;
     private PolicyProperties policy =
@@ -246,9 +247,9 @@ public final class Installation {
         return this;
     }
 
-    /** This image cannot be pulled. */
-    Installation unpullable(String image) {
-        unpullable = image;
+    /** This image cannot be pulled, in these namespaces or in any. */
+    Installation unpullable(String image, String... namespaces) {
+        stopped = new StoppedInjection(image, Set.of(namespaces));
         return this;
     }
 
@@ -362,7 +363,7 @@ public final class Installation {
                                                 ? new Demands(limits, quotas, unread)
                                                 : Demands.NONE,
                                 reportingCa,
-                                unpullable,
+                                stopped,
                                 budgetsAway,
                                 now),
                 (type, review, decision) -> {});
