@@ -41,6 +41,12 @@ public final class Names {
     /** Name of the container that we injected. */
     public static final String SIDECAR_ANNOTATION = PREFIX + "sidecar";
 
+    /**
+     * Label that an administrator sets to {@code false} on a namespace, or on a pod that he makes:
+     * no container that meters is injected.
+     */
+    public static final String INJECT_LABEL = PREFIX + "inject";
+
     /** Who made a {@code GpuGrant} or {@code GpuCorrection}, as the API server knows them. */
     public static final String AUTHOR_ANNOTATION = PREFIX + "author";
 

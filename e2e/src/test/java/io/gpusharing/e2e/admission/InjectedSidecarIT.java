@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.gpusharing.testing.WildPod;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +25,8 @@ class InjectedSidecarIT {
     private static final String TIGHT = "with-tight-limits";
     private static final String POD_MAX = "with-pod-limits";
     private static final String RATIO = "with-ratio";
+    private static final String GIVEN = "with-given-gpus";
+    private static final String UNMETERED = "unmetered";
 
     private final AdmissionCluster cluster;
     private final Api api;
@@ -39,6 +42,7 @@ class InjectedSidecarIT {
         Api api = cluster.api();
         cluster.namespace(PLAIN);
         cluster.namespace(RESTRICTED, "pod-security.kubernetes.io/enforce: restricted");
+        cluster.namespace(UNMETERED, "gpusharing.io/inject: 'false'");
         cluster.namespace(QUOTA);
         api.create(
                         QUOTA,
@@ -58,6 +62,10 @@ class InjectedSidecarIT {
                 """);
         limits(api, cluster.namespace(TIGHT), "{type: Container, max: {memory: 16Mi}}");
         limits(api, cluster.namespace(POD_MAX), "{type: Pod, max: {cpu: 1, memory: 1Gi}}");
+        limits(
+                api,
+                cluster.namespace(GIVEN),
+                "{type: Container, default: {tencent.com/vcuda-core: 25, tencent.com/vcuda-memory: 8}}");
         limits(
                 api,
                 cluster.namespace(RATIO),
@@ -187,6 +195,37 @@ class InjectedSidecarIT {
 
         JsonNode resources = Pods.sidecar(pod).path("resources");
         assertThat(resources.path("requests")).isEqualTo(resources.path("limits"));
+    }
+
+    @Test
+    void anAdministratorMayHaveANamespaceOrAPodDoWithoutIt() {
+        ObjectNode labelled = Pods.halfAGpu("labelled");
+        labelled.withObject("/metadata/labels").put("gpusharing.io/inject", "false");
+
+        assertThat(Pods.sidecar(api.create(PLAIN, labelled).orFail()).isMissingNode()).isTrue();
+        ObjectNode pod = api.create(UNMETERED, Pods.halfAGpu("half")).orFail();
+        assertThat(Pods.sidecar(pod).isMissingNode()).isTrue();
+        assertThat(Pods.annotation(pod, "gpusharing.io/request")).isNotEmpty();
+    }
+
+    /** LimitRanger runs once more after the webhook, and gives to whatever names no amount. */
+    @Test
+    void aLimitRangeThatGivesEveryContainerAGpuGivesItNone() {
+        ObjectNode pod = api.create(GIVEN, Pods.halfAGpu("half")).orFail();
+
+        assertThat(Pods.names(pod.at("/spec/initContainers")))
+                .containsExactly("gpusharing-sidecar");
+        assertThat(Pods.annotation(pod, "gpusharing.io/request"))
+                .isEqualTo("cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15");
+        for (String amounts : List.of("requests", "limits")) {
+            assertThat(
+                            Pods.sidecar(pod)
+                                    .path("resources")
+                                    .path(amounts)
+                                    .path("tencent.com/vcuda-core")
+                                    .asText())
+                    .isEqualTo("0");
+        }
     }
 
     @Test

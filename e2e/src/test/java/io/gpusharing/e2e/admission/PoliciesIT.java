@@ -115,6 +115,18 @@ class PoliciesIT {
         assertThat(answer.message()).contains("leave gpusharing.io/metered out of the pod");
     }
 
+    /** The webhook leaves the meter out before anybody asks who wrote the label. */
+    @Test
+    void aTenantMayNotDoWithoutTheMeter() {
+        ObjectNode pod = Pods.withoutGpu("unmetered");
+        pod.withObject("/metadata/labels").put("gpusharing.io/inject", "false");
+
+        Api.Answer answer = tenant.create(TEAM, pod);
+
+        assertThat(answer.code()).isEqualTo(403);
+        assertThat(answer.message()).contains("leave gpusharing.io/inject out of the pod");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

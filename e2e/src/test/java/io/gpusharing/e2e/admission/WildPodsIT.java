@@ -87,18 +87,30 @@ class WildPodsIT {
     }
 
     @Test
-    void aCopyOfAnOlderPodIsRefusedWithTheKeysToRemove() {
+    void aCopyOfAnOlderPodIsDecidedAnew() {
         ObjectNode stored = api.dryRun(WITH_US, Pods.halfAGpu("old")).orFail();
         ObjectNode copy = Pods.saved(stored);
         copy.withObject("/metadata/annotations")
+                .put("gpusharing.io/standing-as-of", "2026-01-01T00:00:00Z")
+                .put("gpusharing.io/placement", "7b0c;cuda=GPU-6d1f");
+
+        ObjectNode again = api.dryRun(WITH_US, copy).orFail();
+
+        assertThat(Pods.comparable(again)).isEqualTo(Pods.comparable(stored));
+    }
+
+    @Test
+    void aMadeUpStampIsRefusedWithTheKeysToRemove() {
+        ObjectNode pod = Pods.halfAGpu("made-up");
+        pod.withObject("/metadata/annotations")
                 .put("gpusharing.io/standing-as-of", "2026-01-01T00:00:00Z");
 
-        Api.Answer refused = api.dryRun(WITH_US, copy);
+        Api.Answer refused = api.dryRun(WITH_US, pod);
 
         assertThat(refused.code()).isEqualTo(403);
         assertThat(refused.message())
                 .contains(
-                        "metadata.annotations[gpusharing.io/standing-as-of]: only GPUSharing and administrators write it; remove it");
+                        "metadata.annotations[gpusharing.io/standing-as-of]: nobody but GPUSharing writes it here; remove it");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.gpusharing.webhook.cluster;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.LimitRange;
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
@@ -47,6 +48,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private final ObjectInformer<ResourceQuota> quotas;
     private final ByNamespace<ResourceQuota, Quota> quotasRead =
             new ByNamespace<>(QuotaReader::quota);
+    private final Watched<Namespace, String, Set<String>> unmetered;
     private final Watched<ConfigMap, ConfigMap, Optional<String>> reportingCa;
     private final Watched<ConfigMap, ConfigMap, Optional<StoppedInjection>> injection;
     private volatile boolean running;
@@ -101,6 +103,14 @@ public final class ClusterWatch implements SmartLifecycle {
         this.quotas =
                 new ObjectInformer<>(
                         "resourcequotas", client.resourceQuotas().inAnyNamespace(), unreadable);
+        this.unmetered =
+                new Watched<>(
+                        "namespaces",
+                        client.namespaces().withLabel(Names.INJECT_LABEL, "false"),
+                        unreadable,
+                        found -> found.getMetadata().getName(),
+                        Set::copyOf,
+                        Set.of());
         this.reportingCa =
                 new Watched<>(
                         "configmaps",
@@ -141,6 +151,7 @@ public final class ClusterWatch implements SmartLifecycle {
                 classes.value(),
                 nodes.value().facts(),
                 shared(),
+                unmetered.value(),
                 this::demandsIn,
                 reportingCa.value().orElse(null),
                 injection.value().orElse(null),
@@ -178,6 +189,7 @@ public final class ClusterWatch implements SmartLifecycle {
         }
         var _ = limits.start(limitsRead);
         var _ = quotas.start(quotasRead);
+        unmetered.start();
         reportingCa.start();
         injection.start();
     }
@@ -197,7 +209,7 @@ public final class ClusterWatch implements SmartLifecycle {
     Stream<ObjectInformer<?>> all() {
         return Stream.concat(
                 Stream.of(budgets, limits, quotas),
-                Stream.of(classes, nodes, sharing, reportingCa, injection)
+                Stream.of(classes, nodes, sharing, unmetered, reportingCa, injection)
                         .filter(watched -> placement.isWanted() || watched != sharing)
                         .map(Watched::informer));
     }

@@ -4,9 +4,12 @@ import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.LimitRangeItem;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.request.Quantity;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads LimitRanges as they are in the cluster. */
@@ -30,15 +33,27 @@ final class LimitRangeReader {
                             amounts(item.getMin()),
                             amounts(item.getMax()),
                             Map.of(),
-                            amounts(item.getMaxLimitRequestRatio()));
+                            amounts(item.getMaxLimitRequestRatio()),
+                            defaulted(item));
             case "Pod" ->
                     new ContainerLimits(
                             Map.of(),
                             Map.of(),
                             amounts(item.getMax()),
-                            amounts(item.getMaxLimitRequestRatio()));
+                            // Of GPUs all containers of the pod together count: ours may have none.
+                            ResourceReader.amounts(
+                                    item.getMaxLimitRequestRatio(), name -> name.indexOf('/') < 0));
             default -> ContainerLimits.NONE;
         };
+    }
+
+    /** The API server has written the maximum where a default was left out. */
+    private static Set<String> defaulted(LimitRangeItem item) {
+        var names = new HashSet<String>();
+        Stream.of(item.getDefault(), item.getDefaultRequest())
+                .filter(Objects::nonNull)
+                .forEach(amounts -> names.addAll(amounts.keySet()));
+        return names;
     }
 
     private static Map<String, Quantity> amounts(

@@ -3,6 +3,7 @@ package io.gpusharing.webhook.cluster;
 import io.gpusharing.request.NodeFacts;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param classes all priority classes
  * @param nodes what is known of nodes with GPUs
  * @param shared which of them are ours to place pods on
+ * @param unmetered namespaces whose pods get no metering container, as an administrator wants it
  * @param demands what a namespace demands of pods besides what we do
  * @param reportingCa what injected sidecars trust, PEM; null until it is known, then nothing is
  *     injected
@@ -26,6 +28,7 @@ public record Surroundings(
         PriorityClasses classes,
         Collection<NodeFacts> nodes,
         SharedGpus shared,
+        Set<String> unmetered,
         Function<String, Demands> demands,
         @Nullable String reportingCa,
         @Nullable StoppedInjection stopped,
@@ -44,6 +47,7 @@ public record Surroundings(
                 classes,
                 nodes,
                 SharedGpus.NONE,
+                Set.of(),
                 _ -> Demands.NONE,
                 reportingCa,
                 null,

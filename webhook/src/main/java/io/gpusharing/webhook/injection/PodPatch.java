@@ -10,6 +10,7 @@ import io.gpusharing.webhook.review.PodView.Container;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import tools.jackson.core.SerializableString;
 import tools.jackson.core.io.SerializedString;
 
@@ -75,23 +76,67 @@ public final class PodPatch extends ObjectPatch {
         });
     }
 
+    /**
+     * Takes GPUs away from init containers to which others gave them.
+     *
+     * @param received the pod as it is, of which the patched one leaves these GPUs out
+     */
+    public void takeGpus(PodView received) {
+        for (int i = 0; i < received.initContainers().size(); i++) {
+            Container given = received.initContainers().get(i);
+            Container rest = pod.initContainers().get(i);
+            String resources = "/spec/initContainers/%d/resources/".formatted(i);
+            setToZero(resources + "limits/", given.limits(), rest.limits());
+            setToZero(resources + "requests/", given.requests(), rest.requests());
+        }
+    }
+
+    private void setToZero(String path, Map<String, Quantity> given, Map<String, Quantity> rest) {
+        given.forEach((resource, amount) -> {
+            if (!rest.containsKey(resource) && !amount.isZero()) {
+                addText(path + escaped(resource), "0");
+            }
+        });
+    }
+
+    /** Takes init containers away, by name. */
+    void removeInitContainers(List<String> names) {
+        removeAll("/spec/initContainers/", pod.initContainers(), it -> names.contains(it.name()));
+    }
+
+    /** From the last to the first: the others keep their places. */
+    private <T> void removeAll(String list, List<T> entries, Predicate<T> going) {
+        for (int i = entries.size() - 1; i >= 0; i--) {
+            if (going.test(entries.get(i))) {
+                remove(list + i);
+            }
+        }
+    }
+
     /** Says who places the pod. Nobody can change that later. */
     public void scheduler(String name) {
         addText("/spec/schedulerName", name);
     }
 
-    /** Adds the container as the first init container, and its volumes. */
-    public void inject(Sidecar.Parts parts) {
+    /**
+     * Adds the container as the first init container, and its volumes in the place of those of an
+     * outdated one.
+     */
+    void inject(Sidecar.Parts parts) {
         if (pod.spec().initContainers() == null) {
             addList("/spec/initContainers", List.of(parts.container()));
         } else {
             addJson("/spec/initContainers/0", parts.container());
         }
+        removeAll(
+                "/spec/volumes/",
+                pod.volumes(),
+                volume -> parts.volumeNames().contains(volume.name()));
         append("/spec/volumes", pod.spec().volumes() == null, parts.volumes());
     }
 
     /** Adds registry credentials that the pod does not name yet. */
-    public void pullSecrets(List<String> names) {
+    void pullSecrets(List<String> names) {
         List<String> present = pod.spec().imagePullSecrets();
         var missing = new ArrayList<SerializableString>();
         for (String name : names) {

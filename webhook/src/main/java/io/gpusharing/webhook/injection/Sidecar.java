@@ -2,22 +2,16 @@ package io.gpusharing.webhook.injection;
 
 import io.gpusharing.Names;
 import io.gpusharing.webhook.cluster.Demands;
+import io.gpusharing.webhook.injection.SidecarResources.Amounts;
 import io.gpusharing.webhook.injection.SidecarResources.DoesNotFit;
-import io.gpusharing.webhook.injection.SidecarResources.Fit;
-import io.gpusharing.webhook.injection.SidecarResources.PodLevel;
 import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.PodView.Container;
 import io.gpusharing.webhook.review.PodView.Volume;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.SerializableString;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The container that meters a pod from inside, and its volumes.
@@ -30,23 +24,22 @@ public final class Sidecar {
 
     private static final int MAX_RENDERED = 64;
 
-    private static final JsonMapper MAPPER = JsonMapper.shared();
-
     /**
      * What is added to one pod. It is the same for most pods, and kept as the bytes that are sent.
      *
      * @param name name of the container
      * @param container the container, JSON
      * @param volumes its volumes, JSON each
+     * @param volumeNames their names
      */
     public record Parts(
-            String name, SerializableString container, List<SerializableString> volumes) {}
+            String name,
+            SerializableString container,
+            List<SerializableString> volumes,
+            List<String> volumeNames) {}
 
-    /** What is to be done with one pod. Exactly one of the three. */
+    /** What is to be done with one pod that has no such container. Exactly one of the two. */
     public sealed interface Plan {
-
-        /** It has the container already, under this name. */
-        record Present(String name) implements Plan {}
 
         /** These are added. */
         record Add(Parts parts) implements Plan {}
@@ -60,6 +53,7 @@ public final class Sidecar {
     private final SidecarProperties properties;
     private final SidecarResources resources;
     private final SidecarManifest manifest;
+    private final SidecarRecognition recognition;
     private final Map<Key, Parts> rendered = new ConcurrentHashMap<>();
 
     /**
@@ -69,6 +63,7 @@ public final class Sidecar {
         this.properties = properties;
         this.resources = new SidecarResources(properties);
         this.manifest = new SidecarManifest(properties);
+        this.recognition = new SidecarRecognition(manifest);
     }
 
     /** Whether pods get it at all. */
@@ -86,28 +81,33 @@ public final class Sidecar {
         return properties.pullSecrets();
     }
 
+    /** Those that a pod has already; see {@link SidecarRecognition#in}. */
+    Meters in(PodView pod, @Nullable String stamped, String ca, boolean wanted) {
+        return recognition.in(pod, stamped, ca, wanted);
+    }
+
     /**
-     * What this pod has to get.
+     * What a pod has to get that keeps none.
      *
-     * @param stamped name of the container that we have just added to it, if this is so; null
-     *     otherwise
+     * @param meters those that it has and that go; the first one's name and volumes are used again
      * @param ca what the container trusts, PEM
      * @param demanded what the namespace demands
      * @param priorityClass that the pod will have; null if none
      */
     public Plan planFor(
             PodView pod,
-            @Nullable String stamped,
+            Meters meters,
             String ca,
             Demands demanded,
             @Nullable String priorityClass) {
-        Optional<String> present = presentIn(pod, stamped, ca);
-        if (present.isPresent()) {
-            return new Plan.Present(present.get());
-        }
-        return switch (resources.in(pod, demanded, priorityClass)) {
+        PodView rest = meters.outdated().isEmpty() ? pod : pod.without(meters.outdated());
+        String suffix =
+                meters.outdated().isEmpty()
+                        ? freeSuffix(pod)
+                        : meters.outdated().getFirst().substring(Names.SIDECAR_CONTAINER.length());
+        return switch (resources.in(rest, demanded, priorityClass)) {
             case DoesNotFit(String reason) -> new Plan.LeaveOut(reason);
-            case Fit fit -> new Plan.Add(parts(SidecarForm.of(pod, freeSuffix(pod), fit), ca));
+            case Amounts fit -> new Plan.Add(parts(SidecarForm.of(pod, suffix, fit), ca));
         };
     }
 
@@ -116,99 +116,6 @@ public final class Sidecar {
         return form.suffix().isEmpty() && rendered.size() < MAX_RENDERED
                 ? rendered.computeIfAbsent(new Key(form, ca), key -> manifest.render(form, ca))
                 : manifest.render(form, ca);
-    }
-
-    /**
-     * Name of the container in this pod that is exactly what we would add, volumes included, but
-     * for what it asks for: that was fitted to what the namespace left then. The name alone proves
-     * nothing: users may use it too.
-     */
-    private Optional<String> presentIn(PodView pod, @Nullable String stamped, String ca) {
-        for (Container container : pod.initContainers()) {
-            if (container.name().startsWith(Names.SIDECAR_CONTAINER)
-                    && isOurs(container, pod, container.name().equals(stamped), ca)) {
-                return Optional.of(container.name());
-            }
-        }
-        return Optional.empty();
-    }
-
-    /**
-     * @param stamped whether it is said that we have just added it: then others may have changed
-     *     since what a pod's own webhooks change, and it is left as they want it. A tenant who says
-     *     so has a meter that does not report, which is nothing that it could not have otherwise.
-     */
-    private boolean isOurs(Container container, PodView pod, boolean stamped, String ca) {
-        if (container.asksForAGpu()) {
-            return false;
-        }
-        String suffix = container.name().substring(Names.SIDECAR_CONTAINER.length());
-        Parts ours = manifest.render(SidecarForm.of(pod, suffix, new PodLevel()), ca);
-        JsonNode found = MAPPER.readTree(container.source().bytes());
-        JsonNode wanted = MAPPER.readTree(ours.container().getValue());
-        return (stamped ? remains(found, wanted) : contains(found, wanted))
-                && ours.volumes().stream().allMatch(volume -> hasVolume(pod, volume));
-    }
-
-    /**
-     * What is left of ours where a registry's webhook has rewritten the image, a mesh has added
-     * variables, the cluster pulls every image again, a policy has set a security context.
-     */
-    private static boolean remains(JsonNode found, JsonNode ours) {
-        return Stream.of("env", "volumeMounts")
-                        .allMatch(list ->
-                                ours.path(list)
-                                        .valueStream()
-                                        .allMatch(entry -> has(found.path(list), entry)))
-                && found.path("restartPolicy").equals(ours.path("restartPolicy"))
-                && imageName(found).equals(imageName(ours))
-                && (found.path("imagePullPolicy").equals(ours.path("imagePullPolicy"))
-                        || found.path("imagePullPolicy").asString("").equals("Always"));
-    }
-
-    private static boolean has(JsonNode list, JsonNode entry) {
-        return list.valueStream().anyMatch(it -> contains(it, entry));
-    }
-
-    /** {@code sidecar} of {@code registry.example.com:5000/gpusharing/sidecar:1@sha256:…}. */
-    private static String imageName(JsonNode container) {
-        String image = container.path("image").asString("");
-        return image.substring(image.lastIndexOf('/') + 1).replaceFirst("[:@].*", "");
-    }
-
-    private static boolean hasVolume(PodView pod, SerializableString ours) {
-        return pod.volumes().stream()
-                .filter(found -> found.name().startsWith("gpusharing-"))
-                .anyMatch(found -> contains(MAPPER.readTree(found.source().bytes()), ours));
-    }
-
-    private static boolean contains(JsonNode found, SerializableString ours) {
-        return contains(found, MAPPER.readTree(ours.getValue()));
-    }
-
-    /**
-     * The API server fills in defaults, and other webhooks may add mounts; nothing else differs.
-     */
-    private static boolean contains(JsonNode found, JsonNode ours) {
-        if (ours.isObject()) {
-            return ours.propertyStream()
-                    .allMatch(field -> {
-                        JsonNode theirs = found.path(field.getKey());
-                        return switch (field.getKey()) {
-                            case "volumeMounts" ->
-                                    field.getValue()
-                                            .valueStream()
-                                            .allMatch(mount -> has(theirs, mount));
-                            default -> contains(theirs, field.getValue());
-                        };
-                    });
-        }
-        if (ours.isArray()) {
-            return found.size() == ours.size()
-                    && IntStream.range(0, ours.size())
-                            .allMatch(i -> contains(found.path(i), ours.path(i)));
-        }
-        return found.equals(ours);
     }
 
     /** A suffix that makes none of our names collide with one of the pod's. */
@@ -233,8 +140,7 @@ public final class Sidecar {
             }
         }
         for (Volume volume : pod.volumes()) {
-            if (volume.name().equals(SidecarManifest.TOKEN_VOLUME + suffix)
-                    || volume.name().equals(SidecarManifest.STATE_VOLUME + suffix)) {
+            if (SidecarManifest.volumeNames(suffix).contains(volume.name())) {
                 return false;
             }
         }

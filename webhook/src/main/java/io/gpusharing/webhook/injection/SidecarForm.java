@@ -1,6 +1,6 @@
 package io.gpusharing.webhook.injection;
 
-import io.gpusharing.webhook.injection.SidecarResources.Fit;
+import io.gpusharing.webhook.injection.SidecarResources.Amounts;
 import io.gpusharing.webhook.review.PodView;
 
 /**
@@ -10,9 +10,9 @@ import io.gpusharing.webhook.review.PodView;
  * @param rootPod the pod says user 0 for all containers: ours must name another one
  * @param resources what it asks for
  */
-record SidecarForm(String suffix, boolean rootPod, Fit resources) {
+record SidecarForm(String suffix, boolean rootPod, Amounts resources) {
 
-    static SidecarForm of(PodView pod, String suffix, Fit resources) {
+    static SidecarForm of(PodView pod, String suffix, Amounts resources) {
         Long user = pod.spec().runAsUser();
         return new SidecarForm(suffix, user != null && user == 0, resources);
     }

@@ -16,6 +16,9 @@ final class SidecarManifest {
     static final String TOKEN_VOLUME = "gpusharing-token";
     static final String STATE_VOLUME = "gpusharing-state";
 
+    /** Where the container reports. */
+    static final String URL_VARIABLE = "GPUSHARING_TIMEKEEPER_URL";
+
     private static final String TOKEN_PATH = "/var/run/secrets/gpusharing.io";
     private static final String STATE_PATH = "/var/run/gpusharing";
     private static final String API_TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -36,7 +39,16 @@ final class SidecarManifest {
      */
     Parts render(SidecarForm form, String ca) {
         String name = Names.SIDECAR_CONTAINER + form.suffix();
-        return new Parts(name, container(name, form, ca), volumes(form.suffix()));
+        return new Parts(
+                name,
+                container(name, form, ca),
+                volumes(form.suffix()),
+                volumeNames(form.suffix()));
+    }
+
+    /** Names of its volumes. */
+    static List<String> volumeNames(String suffix) {
+        return List.of(TOKEN_VOLUME + suffix, STATE_VOLUME + suffix);
     }
 
     private SerializableString container(String name, SidecarForm form, String ca) {
@@ -55,10 +67,10 @@ final class SidecarManifest {
                                 .putObject("valueFrom")
                                 .putObject("fieldRef")
                                 .put("fieldPath", path));
-        if (form.resources() instanceof Amounts(var requests, var limits)) {
+        if (!form.resources().equals(Amounts.NONE)) {
             var asked = container.putObject("resources");
-            asked.set("requests", MAPPER.valueToTree(new TreeMap<>(requests)));
-            asked.set("limits", MAPPER.valueToTree(new TreeMap<>(limits)));
+            asked.set("requests", MAPPER.valueToTree(new TreeMap<>(form.resources().requests())));
+            asked.set("limits", MAPPER.valueToTree(new TreeMap<>(form.resources().limits())));
         }
         var security = container.putObject("securityContext");
         security.put("allowPrivilegeEscalation", false);
@@ -87,7 +99,7 @@ final class SidecarManifest {
 
     private Map<String, String> environment(String ca) {
         var environment = new TreeMap<>(properties.env());
-        environment.put("GPUSHARING_TIMEKEEPER_URL", properties.timekeeperUrl());
+        environment.put(URL_VARIABLE, properties.timekeeperUrl());
         environment.put("GPUSHARING_CA", ca);
         environment.put("GPUSHARING_TOKEN_FILE", TOKEN_PATH + "/token");
         environment.put("GPUSHARING_STATE_DIR", STATE_PATH);

@@ -14,6 +14,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,14 +27,15 @@ final class SidecarResources {
 
     private static final List<String> NAMES = List.of("cpu", "memory");
 
-    /** The answer. Exactly one of the three. */
+    /** The answer. Exactly one of the two. */
     sealed interface Fit {}
 
     /** It asks for this much. */
-    record Amounts(Map<String, String> requests, Map<String, String> limits) implements Fit {}
+    record Amounts(Map<String, String> requests, Map<String, String> limits) implements Fit {
 
-    /** It asks for nothing: the pod has resources for all of its containers together. */
-    record PodLevel() implements Fit {}
+        /** It names no amount. */
+        static final Amounts NONE = new Amounts(Map.of(), Map.of());
+    }
 
     /**
      * There is no amount that it can run with and the namespace allows.
@@ -59,16 +63,28 @@ final class SidecarResources {
      * @param priorityClass that the pod will have; null if none
      */
     Fit in(PodView pod, Demands demanded, @Nullable String priorityClass) {
-        if (pod.spec().podLevelResources()) {
-            return new PodLevel();
-        }
+        boolean podLevel = pod.spec().podLevelResources();
         boolean guaranteed = pod.allContainers().stream().allMatch(SidecarResources::isGuaranteed);
         if (demanded.equals(Demands.NONE)) {
-            return new Amounts(
-                    guaranteed ? properties.limits() : properties.requests(), properties.limits());
+            return podLevel
+                    ? Amounts.NONE
+                    : new Amounts(
+                            guaranteed ? properties.limits() : properties.requests(),
+                            properties.limits());
         }
         if (!demanded.unread().isEmpty()) {
             return new DoesNotFit("%s cannot be read".formatted(demanded.unread().getFirst()));
+        }
+        Optional<String> device =
+                devices(demanded.limits()).filter(demanded.limits()::demand).findFirst();
+        if (device.isPresent()) {
+            return new DoesNotFit(
+                    "a LimitRange demands %s of every container".formatted(device.get()));
+        }
+        if (podLevel) {
+            // The pod has resources for all of its containers together.
+            Map<String, String> nothing = noDevices(demanded.limits());
+            return new Amounts(nothing, nothing);
         }
         var usage = new PodUsage(pod);
         List<Quota> counting = new ArrayList<>();
@@ -95,7 +111,29 @@ final class SidecarResources {
                 return new DoesNotFit(reason.get());
             }
         }
+        requests.putAll(noDevices(demanded.limits()));
+        limits.putAll(noDevices(demanded.limits()));
         return new Amounts(requests, limits);
+    }
+
+    /**
+     * GPUs and other extended resources that a LimitRange gives to containers that name none of
+     * them, or demands of all. Ours has no use for any: it would take them from the pod's team.
+     */
+    private static Stream<String> devices(ContainerLimits demanded) {
+        return Stream.of(
+                        demanded.defaulted().stream(),
+                        demanded.min().keySet().stream(),
+                        demanded.bounded().keySet().stream())
+                .flatMap(Function.identity())
+                .filter(name -> name.indexOf('/') >= 0)
+                .sorted()
+                .distinct();
+    }
+
+    /** LimitRanger, which runs again after us, keeps what is named. */
+    private static Map<String, String> noDevices(ContainerLimits demanded) {
+        return devices(demanded).collect(Collectors.toMap(name -> name, _ -> "0"));
     }
 
     /**

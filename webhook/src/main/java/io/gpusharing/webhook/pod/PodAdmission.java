@@ -12,7 +12,6 @@ import io.gpusharing.request.Verdict.NotOurs;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.ProviderAsk;
-import io.gpusharing.webhook.cluster.Demands;
 import io.gpusharing.webhook.cluster.NamespaceStanding;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.cluster.Surroundings;
@@ -21,10 +20,9 @@ import io.gpusharing.webhook.decision.Decision.Allowed;
 import io.gpusharing.webhook.decision.Decision.Refused;
 import io.gpusharing.webhook.decision.Decision.Untouched;
 import io.gpusharing.webhook.decision.Findings;
+import io.gpusharing.webhook.injection.Injector;
 import io.gpusharing.webhook.injection.PodPatch;
 import io.gpusharing.webhook.injection.Sidecar;
-import io.gpusharing.webhook.injection.Sidecar.Parts;
-import io.gpusharing.webhook.injection.Sidecar.Plan;
 import io.gpusharing.webhook.policy.BypassPolicy;
 import io.gpusharing.webhook.policy.MpsPolicy;
 import io.gpusharing.webhook.policy.MpsProperties;
@@ -50,16 +48,13 @@ public final class PodAdmission {
     private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
     private static final String NODES = "system:nodes";
 
-    /** Objects of more than 1.5 MiB do not fit into etcd; some bytes are left for others. */
-    private static final int MAX_BYTES = 1_400 * 1024;
-
     private final RequestGrammars grammars;
     private final ProviderAsk asks;
     private final BypassPolicy bypass;
     private final MpsPolicy mps;
     private final PriorityClassPolicy classes;
     private final PlacementProperties placement;
-    private final Sidecar sidecar;
+    private final Injector injector;
 
     public PodAdmission(
             RequestGrammars grammars,
@@ -75,48 +70,51 @@ public final class PodAdmission {
         this.mps = new MpsPolicy(mps);
         this.classes = new PriorityClassPolicy(classes);
         this.placement = placement;
-        this.sidecar = sidecar;
+        this.injector = new Injector(sidecar);
     }
 
     /** The decision about one review; everything but new pods is none of our business. */
     public Decision decide(Review review, Surroundings surroundings) {
-        PodView pod = review.pod();
-        if (pod == null
+        PodView received = review.pod();
+        if (received == null
                 || !review.isPod()
                 || !review.operation().equals("CREATE")
-                || isMirror(pod, review)) {
+                || isMirror(received, review)) {
             return new Untouched();
         }
+        NewPod created =
+                NewPod.of(review.namespace(), received, surroundings, injector, grammars::reads);
+        PodView pod = created.pod();
         var completion = CompletedRequest.of(pod.request(), grammars);
         return switch (grammars.judge(completion.request())) {
             // What a claim is for is known when it is allocated: the timekeeper looks then.
-            case NotOurs notOurs when pod.spec().claims() -> label(pod, surroundings.now());
+            case NotOurs notOurs when pod.spec().claims() -> label(created, surroundings.now());
             case NotOurs notOurs -> new Untouched();
             case Illegal illegal -> Refused.invalid(illegal);
-            case Legal legal -> complete(review, pod, completion, legal.share(), surroundings);
+            case Legal legal -> complete(created, completion, legal.share(), surroundings);
             case LegalUntilBound legal ->
-                    complete(review, pod, completion, legal.leastShare(), surroundings);
+                    complete(created, completion, legal.leastShare(), surroundings);
         };
     }
 
     private Decision complete(
-            Review review,
-            PodView pod,
+            NewPod created,
             CompletedRequest completion,
             GpuShare least,
             Surroundings surroundings) {
-        if (completion.isNvidiasAlone(grammars) && surroundings.unpaid(review.namespace())) {
-            return label(pod, surroundings.now());
+        PodView pod = created.pod();
+        if (completion.isNvidiasAlone(grammars) && surroundings.unpaid(created.namespace())) {
+            return label(created, surroundings.now());
         }
         var findings = new Findings();
         PodRequest request = completion.request();
         RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
         Instant now = surroundings.now();
-        NamespaceStanding standing = surroundings.budgets().standingOf(review.namespace(), now);
+        NamespaceStanding standing = surroundings.budgets().standingOf(created.namespace(), now);
         if (standing.budget() == null && surroundings.budgetsAway()) {
             findings.warn(
                     "no budget of namespace %s is known, and budgets cannot be read for now"
-                            .formatted(review.namespace()));
+                            .formatted(created.namespace()));
         }
         if (standing.refuses()) {
             findings.refuse(
@@ -124,7 +122,7 @@ public final class PodAdmission {
                     "budget %s of namespace %s is used up and refuses new GPU pods until %sa GpuGrant adds time"
                             .formatted(
                                     standing.budget(),
-                                    review.namespace(),
+                                    created.namespace(),
                                     standing.refills() == null
                                             ? ""
                                             : "its next period begins at %s, or until "
@@ -144,7 +142,7 @@ public final class PodAdmission {
         grammar.warnings(pod.annotations()).forEach(findings::warn);
         BudgetWarning.warning(standing, least).ifPresent(findings::warn);
 
-        var patch = new PodPatch(pod);
+        PodPatch patch = created.patch();
         if (completion.adds()) {
             patch.complete(request);
         }
@@ -155,11 +153,11 @@ public final class PodAdmission {
             place(pod, patch, findings);
         }
         String container =
-                inject(
+                injector.inject(
                         pod,
-                        review.namespace(),
+                        created.meters(),
+                        created.place(),
                         priorityClass.orElse(pod.spec().priorityClassName()),
-                        surroundings,
                         patch,
                         findings);
         PodStamp stamp =
@@ -167,6 +165,7 @@ public final class PodAdmission {
         bypass.checkForged(stamp.forgedIn(pod, now), findings);
         Map<String, String> ceilings = grammar.annotations(request);
         boolean ours = placed || placement.isOurs(pod.spec().schedulerName());
+        CopiedPod.clear(pod, ours, now, patch, findings);
         RequestAnnotations.check(pod, request, grammar, mps, findings);
         if (!ours) {
             RequestAnnotations.warnOfNoEffect(pod, findings);
@@ -210,15 +209,15 @@ public final class PodAdmission {
     }
 
     /** So that the pod is counted, also by a budget that its namespace gets later. */
-    private Decision label(PodView pod, Instant now) {
+    private Decision label(NewPod created, Instant now) {
         var findings = new Findings();
-        bypass.checkForged(PodStamp.LABEL_ALONE.forgedIn(pod, now), findings);
+        bypass.checkForged(PodStamp.LABEL_ALONE.forgedIn(created.pod(), now), findings);
+        CopiedPod.clear(created.pod(), false, now, created.patch(), findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
-        var patch = new PodPatch(pod);
-        PodStamp.LABEL_ALONE.writeTo(patch);
-        return new Allowed(patch, findings.warnings(), Map.of("budget", "none"));
+        PodStamp.LABEL_ALONE.writeTo(created.patch());
+        return new Allowed(created.patch(), findings.warnings(), Map.of("budget", "none"));
     }
 
     /**
@@ -271,47 +270,6 @@ public final class PodAdmission {
                                     AnnotationBytes.MOST,
                                     present + added - AnnotationBytes.MOST));
         }
-    }
-
-    /** The name of the container that meters this pod; null if it gets none. */
-    private @Nullable String inject(
-            PodView pod,
-            String namespace,
-            @Nullable String priorityClass,
-            Surroundings surroundings,
-            PodPatch patch,
-            Findings findings) {
-        String ca = surroundings.reportingCa();
-        if (!sidecar.isWanted() || ca == null || "windows".equals(pod.spec().osName())) {
-            return null;
-        }
-        String stamped =
-                PodStamp.isFresh(pod, surroundings.now())
-                        ? pod.annotation(Names.SIDECAR_ANNOTATION)
-                        : null;
-        Demands demands = surroundings.demands().apply(namespace);
-        return switch (sidecar.planFor(pod, stamped, ca, demands, priorityClass)) {
-            case Plan.Present(String name) -> name;
-            case Plan.Add _ when sidecar.image().equals(surroundings.unpullableIn(namespace)) -> {
-                findings.warn("no metering container is added: its image cannot be pulled for now");
-                yield null;
-            }
-            case Plan.Add(Parts parts) -> inject(pod, parts, patch, findings);
-            case Plan.LeaveOut(String reason) -> {
-                findings.warn("no metering container is added: " + reason);
-                yield null;
-            }
-        };
-    }
-
-    private @Nullable String inject(PodView pod, Parts parts, PodPatch patch, Findings findings) {
-        if (pod.source().length() + parts.container().charLength() > MAX_BYTES) {
-            findings.warn("no metering container is added: the pod is too large");
-            return null;
-        }
-        patch.inject(parts);
-        patch.pullSecrets(sidecar.pullSecrets());
-        return parts.name();
     }
 
     private static Map<String, String> audit(

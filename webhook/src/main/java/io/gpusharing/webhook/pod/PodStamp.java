@@ -72,7 +72,13 @@ record PodStamp(Map<String, @Nullable String> annotations) {
         return stamped != null && Duration.between(stamped, now).abs().compareTo(OWN_REQUEST) < 0;
     }
 
-    private static @Nullable Instant asOf(PodView pod) {
+    /** The metering container that a stamp of just now names; null if there is no such stamp. */
+    static @Nullable String freshMeter(PodView pod, Instant now) {
+        return isFresh(pod, now) ? pod.annotation(SIDECAR_ANNOTATION) : null;
+    }
+
+    /** The instant of the stamp that the pod has; null if it has none. */
+    static @Nullable Instant asOf(PodView pod) {
         String stamped = pod.annotation(STANDING_AS_OF_ANNOTATION);
         try {
             return stamped == null ? null : Instant.parse(stamped);
@@ -104,12 +110,12 @@ record PodStamp(Map<String, @Nullable String> annotations) {
     }
 
     /**
-     * Where the pod has keys of ours already, with other values than these, and they are not of
-     * just now.
+     * Where the pod has keys of ours already, with other values than these, and they are neither of
+     * just now nor a copy of another pod's.
      */
     List<String> forgedIn(PodView pod, Instant now) {
         var forged = new ArrayList<String>();
-        if (!isFresh(pod, now)) {
+        if (!isFresh(pod, now) && !CopiedPod.is(pod, now)) {
             for (String key : KEYS) {
                 String found = pod.annotation(key);
                 if (found != null && !found.equals(annotations.get(key))) {

@@ -116,7 +116,7 @@ public final class BypassPolicy {
             findings.react(
                     policy.forgedKeys(),
                     "FORGED_KEY",
-                    "%s: only GPUSharing and administrators write it; remove it".formatted(field));
+                    "%s: nobody but GPUSharing writes it here; remove it".formatted(field));
         }
     }
 

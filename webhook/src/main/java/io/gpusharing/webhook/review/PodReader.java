@@ -156,7 +156,7 @@ public final class PodReader {
         private @Nullable String preemptionPolicy;
         private @Nullable String nodeName;
         private @Nullable String schedulerName;
-        private @Nullable String osName;
+        private final PlatformReader platforms = new PlatformReader(json);
         private @Nullable Long runAsUser;
         private boolean podLevelResources;
         private Map<String, Quantity> overhead = Map.of();
@@ -184,7 +184,9 @@ public final class PodReader {
                 case "preemptionPolicy" -> preemptionPolicy = text(json);
                 case "nodeName" -> nodeName = text(json);
                 case "schedulerName" -> schedulerName = text(json);
-                case "os" -> osName = field(json, "name", JsonFields::text);
+                case "os" -> platforms.os();
+                case "nodeSelector" -> platforms.nodeSelector();
+                case "affinity" -> platforms.affinity();
                 case "securityContext" -> runAsUser = field(json, "runAsUser", JsonFields::number);
                 case "resources" -> {
                     podLevelResources = isObject(json);
@@ -212,7 +214,7 @@ public final class PodReader {
                     preemptionPolicy,
                     nodeName,
                     schedulerName,
-                    osName,
+                    platforms.platforms(),
                     runAsUser,
                     podLevelResources,
                     overhead,

@@ -5,6 +5,8 @@ import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +54,7 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
      * @param volumes null if absent
      * @param priority as the API server has filled it in from the class
      * @param schedulerName who places it
+     * @param platforms on which nodes it may run, by their platform
      * @param runAsUser of the pod's security context
      * @param podLevelResources whether the pod itself has {@code resources}
      * @param overhead of its RuntimeClass, cpu and memory
@@ -70,14 +73,35 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
             @Nullable String preemptionPolicy,
             @Nullable String nodeName,
             @Nullable String schedulerName,
-            @Nullable String osName,
+            Platforms platforms,
             @Nullable Long runAsUser,
             boolean podLevelResources,
             Map<String, Quantity> overhead,
             boolean deadline,
             @Nullable List<String> imagePullSecrets,
             boolean hostIpc,
-            boolean claims) {}
+            boolean claims) {
+
+        private Spec with(List<Container> others) {
+            return new Spec(
+                    containers,
+                    others,
+                    volumes,
+                    priorityClassName,
+                    priority,
+                    preemptionPolicy,
+                    nodeName,
+                    schedulerName,
+                    platforms,
+                    runAsUser,
+                    podLevelResources,
+                    overhead,
+                    deadline,
+                    imagePullSecrets,
+                    hostIpc,
+                    claims);
+        }
+    }
 
     /**
      * @param alwaysRestarts in an init container: it is a native sidecar
@@ -108,10 +132,30 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
 
         private static boolean asks(Map<String, Quantity> amounts) {
             return amounts.entrySet().stream()
-                    .anyMatch(it ->
-                            !it.getKey().equals("cpu")
-                                    && !it.getKey().equals("memory")
-                                    && !it.getValue().isZero());
+                    .anyMatch(it -> isGpu(it.getKey()) && !it.getValue().isZero());
+        }
+
+        private static boolean isGpu(String resource) {
+            return !resource.equals("cpu") && !resource.equals("memory");
+        }
+
+        private Container withoutGpus() {
+            return new Container(
+                    name,
+                    alwaysRestarts,
+                    withoutGpus(limits),
+                    withoutGpus(requests),
+                    privileged,
+                    setsVisibleDevices,
+                    mpsVariable,
+                    ownSharedMemory,
+                    source);
+        }
+
+        private static Map<String, Quantity> withoutGpus(Map<String, Quantity> amounts) {
+            var kept = new HashMap<>(amounts);
+            kept.keySet().removeIf(Container::isGpu);
+            return kept;
         }
     }
 
@@ -149,6 +193,31 @@ public record PodView(Metadata metadata, Spec spec, Slice source) {
     /** Init containers, none if absent. */
     public List<Container> initContainers() {
         return spec.initContainers() == null ? List.of() : spec.initContainers();
+    }
+
+    /**
+     * The pod as it would be if some of its init containers asked for no GPU.
+     *
+     * @param some their names
+     */
+    public PodView withoutGpusOf(Collection<String> some) {
+        return with(
+                initContainers().stream()
+                        .map(it -> some.contains(it.name()) ? it.withoutGpus() : it)
+                        .toList());
+    }
+
+    /**
+     * The pod as it would be without some of its init containers.
+     *
+     * @param some their names
+     */
+    public PodView without(Collection<String> some) {
+        return with(initContainers().stream().filter(it -> !some.contains(it.name())).toList());
+    }
+
+    private PodView with(List<Container> others) {
+        return new PodView(metadata, spec.with(others), source);
     }
 
     /** Volumes, none if absent. */

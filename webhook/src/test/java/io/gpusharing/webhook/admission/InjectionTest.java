@@ -14,11 +14,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** The container that is added, in pods of every kind. */
 class InjectionTest {
+
+    private static final String CORE = "tencent.com/vcuda-core";
+    private static final String MEMORY = "tencent.com/vcuda-memory";
 
     private final Installation installation = new Installation();
 
@@ -360,6 +366,259 @@ class InjectionTest {
         Answered second = installation.quotas().received(first.patched());
 
         assertThat(second.initContainers()).containsExactly("gpusharing-sidecar");
+    }
+
+    /** Where a LimitRange says nothing else, an explicit zero keeps LimitRanger from giving any. */
+    @Test
+    void aLimitRangeThatGivesEveryContainerAGpuGivesOursNone() {
+        JsonNode resources =
+                installation
+                        .limits(giving("cpu", CORE, MEMORY))
+                        .create(halfAGpu())
+                        .patched()
+                        .at("/spec/initContainers/0/resources");
+
+        for (String amounts : List.of("requests", "limits")) {
+            assertThat(resources.path(amounts).path(CORE).asString()).isEqualTo("0");
+            assertThat(resources.path(amounts).path(MEMORY).asString()).isEqualTo("0");
+        }
+        assertThat(resources.at("/requests/cpu").asString()).isEqualTo("5m");
+    }
+
+    @Test
+    void inAPodWithResourcesOfItsOwnItGetsNoneEither() {
+        ObjectNode pod = halfAGpu();
+        pod.withObject("/spec/resources/limits").put("cpu", "4");
+
+        assertThat(
+                        installation
+                                .limits(giving(CORE))
+                                .create(pod)
+                                .patched()
+                                .at("/spec/initContainers/0/resources")
+                                .toString())
+                .isEqualTo(
+                        "{\"requests\":{\"%s\":\"0\"},\"limits\":{\"%s\":\"0\"}}"
+                                .formatted(CORE, CORE));
+    }
+
+    @Test
+    void whereEveryContainerMustHaveAGpuItIsLeftOut() {
+        Map<String, Quantity> one = Map.of(CORE, Quantity.of(1));
+
+        for (ContainerLimits demanding :
+                List.of(
+                        new ContainerLimits(one, Map.of(), Map.of(), Map.of(), Set.of(CORE)),
+                        new ContainerLimits(Map.of(), Map.of(), Map.of(), one))) {
+            Answered answer = new Installation().limits(demanding).create(halfAGpu());
+
+            assertThat(answer.initContainers()).isEmpty();
+            assertThat(answer.warnings())
+                    .containsExactly(
+                            "no metering container is added: a LimitRange demands tencent.com/vcuda-core of every container");
+        }
+    }
+
+    /** The LimitRange is so new that nobody knew it when the container was added. */
+    @ParameterizedTest
+    @ValueSource(strings = {CORE, MEMORY, CORE + " " + MEMORY})
+    void gpusThatALimitRangeHasGivenItMeanwhileAreTakenBack(String given) {
+        ObjectNode pod = (ObjectNode) installation.create(halfAGpu()).patched();
+        String request = pod.at("/metadata/annotations/gpusharing.io~1request").asString();
+        give(pod.at("/spec/initContainers/0"), given.split(" ", -1));
+
+        Answered second = installation.received(pod);
+
+        assertThat(second.allowed()).as(second.message()).isTrue();
+        assertThat(second.initContainers()).containsExactly("gpusharing-sidecar");
+        assertThat(second.annotation("gpusharing.io/request")).isEqualTo(request);
+        for (String resource : given.split(" ", -1)) {
+            for (String amounts : List.of("requests", "limits")) {
+                assertThat(
+                                second.patched()
+                                        .at("/spec/initContainers/0/resources/" + amounts)
+                                        .path(resource)
+                                        .asString())
+                        .isEqualTo("0");
+            }
+        }
+        assertThat(second.patched().at("/spec/containers/0/resources/limits").path(CORE).asString())
+                .isEqualTo("50");
+    }
+
+    @Test
+    void aGpuThatOnlyWhatLooksLikeOursAsksForIsJudgedAsTheTenants() {
+        ObjectNode pod = (ObjectNode) installation.create(halfAGpu()).patched();
+        ((ObjectNode) pod.at("/spec/containers/0")).remove("resources");
+        give(pod.at("/spec/initContainers/0"), CORE, MEMORY);
+
+        Answered answer = installation.received(pod);
+
+        assertThat(answer.annotation("gpusharing.io/request"))
+                .isEqualTo(
+                        "gpusharing-sidecar/tencent.com/vcuda-core=25,gpusharing-sidecar/tencent.com/vcuda-memory=25");
+        assertThat(answer.initContainers())
+                .containsExactly("gpusharing-sidecar-2", "gpusharing-sidecar");
+    }
+
+    /** It is only counted, and nothing of it is judged: so nothing may be left out of it. */
+    @Test
+    void besideAWholeGpuThatNobodyPaysForItGetsNothingUnseen() {
+        installation.grammars("vcuda", "nvidia");
+        ObjectNode pod = (ObjectNode) installation.create(halfAGpu()).patched();
+        ObjectNode resources = (ObjectNode) pod.at("/spec/containers/0/resources");
+        resources.putObject("limits").put("nvidia.com/gpu", "1");
+        resources.putObject("requests").put("nvidia.com/gpu", "1");
+        give(pod.at("/spec/initContainers/0"), CORE, MEMORY);
+
+        Answered answer = installation.received(pod);
+
+        assertThat(
+                        answer.patched()
+                                .at("/spec/initContainers/0/resources/limits")
+                                .path(CORE)
+                                .asString())
+                .isEqualTo("0");
+    }
+
+    /** What {@code kubectl debug --copy-to} makes: the same spec, without the annotations. */
+    @Test
+    void aCopyOfAPodWithAnOlderContainerGetsOursInItsPlace() {
+        ObjectNode copy = (ObjectNode) installation.create(halfAGpu()).patched();
+        copy.remove("metadata");
+        copy.withObject("/metadata").put("name", "copy");
+        ObjectNode older = (ObjectNode) copy.at("/spec/initContainers/0");
+        older.put("image", "gpusharing/sidecar:0");
+        ((ObjectNode) older.at("/env/0")).put("value", "an older authority");
+        ((ObjectNode) copy.at("/spec/volumes/0/projected/sources/0/serviceAccountToken"))
+                .put("expirationSeconds", 600);
+        give(older, CORE, MEMORY);
+
+        Answered answer = installation.received(copy);
+
+        assertThat(answer.initContainers()).containsExactly("gpusharing-sidecar");
+        assertThat(answer.patched().at("/spec/initContainers/0"))
+                .isEqualTo(installation.create(halfAGpu()).patched().at("/spec/initContainers/0"));
+        assertThat(answer.patched().at("/spec/volumes"))
+                .isEqualTo(installation.create(halfAGpu()).patched().at("/spec/volumes"));
+        assertThat(answer.annotation("gpusharing.io/request"))
+                .isEqualTo("cuda/tencent.com/vcuda-core=50,cuda/tencent.com/vcuda-memory=15");
+    }
+
+    /** Those who were hit by two of them may copy or restore such a pod. */
+    @Test
+    void aCopyOfAPodWithTwoOfThemKeepsOne() {
+        ObjectNode copy = (ObjectNode) installation.create(halfAGpu()).patched();
+        ObjectNode first = (ObjectNode) copy.at("/spec/initContainers/0");
+        ObjectNode second = first.deepCopy().put("name", "gpusharing-sidecar-2");
+        ArrayNode volumes = (ArrayNode) copy.at("/spec/volumes");
+        for (String name : List.of("gpusharing-token", "gpusharing-state")) {
+            second.path("volumeMounts").forEach(mount -> rename(mount, name, name + "-2"));
+            ObjectNode volume = (ObjectNode) volumes.get(volumes.size() - 2).deepCopy();
+            rename(volume, name, name + "-2");
+            volumes.add(volume);
+        }
+        ((ArrayNode) copy.at("/spec/initContainers")).insert(0, second);
+        give(first, CORE, MEMORY);
+
+        Answered answer = installation.received(copy);
+
+        assertThat(answer.initContainers()).hasSize(1);
+        assertThat(answer.annotation("gpusharing.io/sidecar"))
+                .isEqualTo(answer.initContainers().getFirst());
+    }
+
+    @Test
+    void whereASiteInjectsNoneACopyLosesTheOneThatItBringsAlong() {
+        ObjectNode copy = (ObjectNode) installation.create(halfAGpu()).patched();
+
+        Answered answer = installation.sidecars(Installation.sidecar(Mode.None)).received(copy);
+
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/sidecar")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "os: {name: windows}",
+                "nodeSelector: {kubernetes.io/os: windows}",
+                "nodeSelector: {beta.kubernetes.io/os: windows}",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [windows]}]}]}}}",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: gpu, operator: Exists}, {operator: NotIn, values: [linux], key: kubernetes.io/os}]}]}}}"
+            })
+    void aPodThatLandsOnWindowsGetsNone(String spec) {
+        Answered answer = installation.create(with(spec));
+
+        assertThat(answer.initContainers()).isEmpty();
+        assertThat(answer.annotation("gpusharing.io/request")).isNotEmpty();
+        assertThat(answer.warnings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "os: {name: linux}",
+                "nodeSelector: {kubernetes.io/os: linux, disk: ssd}",
+                "nodeSelector: {example.com/os: windows}",
+                "affinity: {podAffinity: {}, nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: kubernetes.io/os, operator: In, values: [windows]}]}}]}}",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [windows, linux]}]}]}}}",
+                "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [windows]}]}, {matchFields: [{key: metadata.name, operator: In, values: [gpu-1]}]}]}}}",
+                "affinity: null, nodeSelector: null, os: null"
+            })
+    void aPodThatMayLandOnLinuxGetsIt(String spec) {
+        assertThat(installation.create(with(spec)).initContainers())
+                .containsExactly("gpusharing-sidecar");
+    }
+
+    @Test
+    void anAdministratorMayHaveANamespaceDoWithoutIt() {
+        Answered without = installation.unmetered("team-a").create(halfAGpu());
+        Answered other = installation.unmetered("team-b").create(halfAGpu());
+
+        assertThat(without.initContainers()).isEmpty();
+        assertThat(without.annotation("gpusharing.io/sidecar")).isEmpty();
+        assertThat(without.annotation("gpusharing.io/request")).isNotEmpty();
+        assertThat(without.warnings()).isEmpty();
+        assertThat(other.initContainers()).containsExactly("gpusharing-sidecar");
+    }
+
+    /** Who is no administrator and writes the label is refused by the policy that comes later. */
+    @Test
+    void anAdministratorMayMakeAPodThatDoesWithoutIt() {
+        ObjectNode without = halfAGpu();
+        without.withObject("/metadata/labels").put("gpusharing.io/inject", "false");
+        ObjectNode with = halfAGpu();
+        with.withObject("/metadata/labels").put("gpusharing.io/inject", "true");
+
+        assertThat(installation.create(without).initContainers()).isEmpty();
+        assertThat(installation.create(with).initContainers()).hasSize(1);
+    }
+
+    private static ObjectNode with(String spec) {
+        ObjectNode pod = halfAGpu();
+        yaml("{%s}".formatted(spec))
+                .propertyStream()
+                .forEach(field -> pod.withObject("/spec").set(field.getKey(), field.getValue()));
+        return pod;
+    }
+
+    private static void rename(JsonNode named, String from, String to) {
+        if (named.path("name").asString().equals(from)) {
+            ((ObjectNode) named).put("name", to);
+        }
+    }
+
+    private static void give(JsonNode container, String... resources) {
+        for (String amounts : List.of("limits", "requests")) {
+            for (String resource : resources) {
+                ((ObjectNode) container).withObject("/resources/" + amounts).put(resource, "25");
+            }
+        }
+    }
+
+    private static ContainerLimits giving(String... resources) {
+        return new ContainerLimits(Map.of(), Map.of(), Map.of(), Map.of(), Set.of(resources));
     }
 
     private static ObjectNode withMemory(String memory) {

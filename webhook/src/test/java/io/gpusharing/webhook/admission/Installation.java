@@ -73,6 +73,7 @@ public final class Installation {
     private List<String> unread = List.of();
     private @Nullable String reportingCa = "the reporting CA";
     private @Nullable StoppedInjection stopped;
+    private Set<String> unmetered = Set.of();
     private boolean budgetsAway;
     private Instant now = NOW;
     private PolicyProperties policy =
@@ -253,6 +254,12 @@ public final class Installation {
         return this;
     }
 
+    /** An administrator wants no metering containers in these namespaces. */
+    Installation unmetered(String... namespaces) {
+        unmetered = Set.of(namespaces);
+        return this;
+    }
+
     Installation at(Instant now) {
         this.now = now;
         return this;
@@ -358,6 +365,7 @@ public final class Installation {
                                 known,
                                 nodes,
                                 shared,
+                                unmetered,
                                 namespace ->
                                         namespace.equals("team-a")
                                                 ? new Demands(limits, quotas, unread)

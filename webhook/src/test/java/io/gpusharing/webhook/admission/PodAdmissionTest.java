@@ -334,9 +334,9 @@ class PodAdmissionTest {
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message())
                 .contains(
-                        "metadata.annotations[gpusharing.io/standing]: only GPUSharing and administrators write it")
+                        "metadata.annotations[gpusharing.io/standing]: nobody but GPUSharing writes it here")
                 .contains(
-                        "metadata.labels[gpusharing.io/metered]: only GPUSharing and administrators write it");
+                        "metadata.labels[gpusharing.io/metered]: nobody but GPUSharing writes it here");
     }
 
     @Test
@@ -369,8 +369,8 @@ class PodAdmissionTest {
                 .isFalse();
         assertThat(answer.warnings())
                 .containsExactly(
-                        "metadata.annotations[gpusharing.io/budget]: only GPUSharing and administrators write it; remove it",
-                        "metadata.annotations[gpusharing.io/standing]: only GPUSharing and administrators write it; remove it");
+                        "metadata.annotations[gpusharing.io/budget]: nobody but GPUSharing writes it here; remove it",
+                        "metadata.annotations[gpusharing.io/standing]: nobody but GPUSharing writes it here; remove it");
     }
 
     @Test
@@ -742,15 +742,59 @@ class PodAdmissionTest {
         return limits;
     }
 
+    /** As kubectl debug --copy-to makes it, and a restored backup: with all that was written. */
     @Test
-    void aCopyOfAnOldPodDoesNotCountAsReviewed() {
-        Answered first = installation.budget("10", OnExhausted.LowerPriority).create(halfAGpu());
+    void aCopyOfAnOldPodIsDecidedAnew() {
+        var old =
+                (ObjectNode)
+                        installation
+                                .budget("10", OnExhausted.LowerPriority)
+                                .sharing("tencent.com/vcuda-core")
+                                .create(halfAGpu())
+                                .patched();
+        old.withObject("/metadata/annotations")
+                .put("gpusharing.io/placement", "7b0c;cuda=GPU-6d1f")
+                .put("gpusharing.io/budget-exhausted-at", "2026-03-10T12:05:00Z")
+                .put("tencent.com/predicate-gpu-idx-0", "1")
+                .put("tencent.com/gpu-assigned", "true");
+        installation.at(Installation.NOW.plusSeconds(600)).overBudget(OnExhausted.LowerPriority);
 
-        Answered copy =
-                installation.at(Installation.NOW.plusSeconds(600)).received(first.patched());
+        Answered copy = installation.received(old);
 
-        assertThat(copy.code()).isEqualTo(403);
-        assertThat(copy.message()).contains("gpusharing.io/standing-as-of").contains("remove");
+        assertThat(copy.allowed()).as(copy.message()).isTrue();
+        assertThat(copy.warnings()).anyMatch(it -> it.startsWith("a copy of an older pod"));
+        assertThat(copy.annotation("gpusharing.io/standing")).isEqualTo("OverBudget");
+        assertThat(copy.priorityClass()).isEqualTo("gpu-over-budget");
+        assertThat(copy.annotation("gpusharing.io/standing-as-of"))
+                .isEqualTo(Installation.NOW.plusSeconds(600).toString());
+        assertThat(copy.patched().at("/metadata/annotations").propertyNames())
+                .containsExactlyInAnyOrder(
+                        "gpusharing.io/budget",
+                        "gpusharing.io/request",
+                        "gpusharing.io/sidecar",
+                        "gpusharing.io/standing",
+                        "gpusharing.io/standing-as-of",
+                        "tencent.com/vcuda-core-limit");
+    }
+
+    @Test
+    void aStampThatNobodyHasWrittenSoIsNoCopy() {
+        for (String missing :
+                List.of(
+                        "gpusharing.io/standing",
+                        "gpusharing.io/standing-as-of",
+                        "gpusharing.io/request")) {
+            var old = (ObjectNode) installation.create(halfAGpu()).patched();
+            old.withObject("/metadata/annotations").put(missing, "made up");
+
+            Answered answer = installation.at(Installation.NOW.plusSeconds(600)).received(old);
+            installation.at(Installation.NOW);
+
+            assertThat(answer.code()).as(missing).isEqualTo(403);
+            assertThat(answer.message())
+                    .contains(
+                            "annotations[%s]: nobody but GPUSharing writes it".formatted(missing));
+        }
     }
 
     @Test

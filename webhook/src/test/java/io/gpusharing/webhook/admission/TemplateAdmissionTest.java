@@ -123,6 +123,7 @@ class TemplateAdmissionTest {
                     {metadata: {labels: {gpusharing.io/metered: 'false'}}}                            | FORGED_KEY
                     {metadata: {annotations: {gpusharing.io/do-not-reclaim: 'true'}}}                 | FORGED_KEY
                     {metadata: {labels: {gpusharing.io/do-not-reclaim: 'true'}}}                      | FORGED_KEY
+                    {metadata: {labels: {gpusharing.io/inject: 'false'}}}                             | FORGED_KEY
                     {metadata: {annotations: {gpusharing.io/anything: x}}}                            | FORGED_KEY
                     """)
     void aTemplateIsToldWhatItsPodsWouldBeRefusedFor(String more, String rule) {

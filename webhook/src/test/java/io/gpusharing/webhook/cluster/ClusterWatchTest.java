@@ -106,11 +106,33 @@ class ClusterWatchTest {
                         .addNewLimit()
                         .withType("Pod")
                         .addToMaxLimitRequestRatio("memory", new Quantity("1"))
+                        .addToMaxLimitRequestRatio("nvidia.com/gpu", new Quantity("1"))
                         .endLimit()
                         .endSpec()
                         .build();
 
         assertThat(LimitRangeReader.limits(range).bounded()).containsOnlyKeys("memory");
+    }
+
+    @Test
+    void whatALimitRangeGivesToContainersIsReadWithWhatItDemandsOfThem() {
+        LimitRange range =
+                new LimitRangeBuilder()
+                        .withNewSpec()
+                        .addNewLimit()
+                        .withType("Container")
+                        .addToMin("nvidia.com/gpu", new Quantity("1"))
+                        .addToDefault("tencent.com/vcuda-core", new Quantity("25"))
+                        .addToDefaultRequest("cpu", new Quantity("100m"))
+                        .endLimit()
+                        .endSpec()
+                        .build();
+
+        ContainerLimits limits = LimitRangeReader.limits(range);
+
+        assertThat(limits.defaulted()).containsExactlyInAnyOrder("tencent.com/vcuda-core", "cpu");
+        assertThat(limits.demand("nvidia.com/gpu")).isTrue();
+        assertThat(limits.demand("tencent.com/vcuda-core")).isFalse();
     }
 
     @Test
