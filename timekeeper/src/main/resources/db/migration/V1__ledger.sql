@@ -38,6 +38,7 @@ create table pod_allocation (
     memory_numerator    bigint      not null,
     memory_denominator  bigint      not null check (memory_denominator > 0),
     model               text,
+    gpu_mib             bigint      not null default 0 check (gpu_mib >= 0),
 
     -- Who pays, and what.
     budget              text        not null,
@@ -72,6 +73,8 @@ create table pod_allocation (
 comment on column pod_allocation.allocation is 'no pod, but what was allocated to a claim: pod_uid is the allocation''s, name the claim''s';
 comment on column pod_allocation.watched is 'false: only the sweep over all pods finds it';
 comment on column pod_allocation.compute_part is 'micro-GPUs, rounded down, for people; the rate is made of the exact part';
+comment on column pod_allocation.model is 'of the GPU that it was placed on, else of its node''s';
+comment on column pod_allocation.gpu_mib is 'memory of the GPU that it was placed on, with which reference amounts are compared; 0: its node speaks for that';
 comment on column pod_allocation.share_rate is 'micro-GPUs that the budget''s rule makes of the share';
 comment on column pod_allocation.weight is 'of the GPU model, in millionths of the reference';
 comment on column pod_allocation.weight_known is 'false where the default weight is used for a model without one';

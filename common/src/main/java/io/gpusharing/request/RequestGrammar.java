@@ -3,6 +3,7 @@ package io.gpusharing.request;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /** One provider's way of asking for GPUs: what is legal, what it is worth, what it needs. */
 public interface RequestGrammar {
@@ -22,9 +23,18 @@ public interface RequestGrammar {
      * What a legal pod holds on its node. Where the node does not say enough, a default stands in
      * and the answer names what was missing; the default is never silently nothing.
      *
+     * @param devices what is known of the devices that a container gets
+     */
+    BoundShare shareOn(PodRequest pod, Function<ContainerRequest, NodeFacts> devices);
+
+    /**
+     * The same where all of its containers get devices of one kind.
+     *
      * @param node what is known of the node's devices
      */
-    BoundShare shareOn(PodRequest pod, NodeFacts node);
+    default BoundShare shareOn(PodRequest pod, NodeFacts node) {
+        return shareOn(pod, container -> node);
+    }
 
     /**
      * Whether a container of a legal pod asks for a part of a GPU, wherever it will run. Only what

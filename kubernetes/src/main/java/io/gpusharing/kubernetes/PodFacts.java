@@ -2,6 +2,7 @@ package io.gpusharing.kubernetes;
 
 import io.gpusharing.budget.ShareRule;
 import io.gpusharing.request.BoundShare;
+import io.gpusharing.request.ContainerRequest;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
@@ -10,6 +11,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,9 +100,14 @@ public record PodFacts(
         return !claimed.isNone() || grammars.grammarOf(request).isPresent();
     }
 
-    /** The share that it holds on its node; empty if it holds no GPU. */
-    public Optional<BoundShare> held(NodeFacts node, RequestGrammars grammars) {
-        Optional<BoundShare> asked = asked(node, grammars);
+    /**
+     * The share that it holds; empty if it holds no GPU.
+     *
+     * @param devices what is known of the devices that a container got
+     */
+    public Optional<BoundShare> held(
+            Function<ContainerRequest, NodeFacts> devices, RequestGrammars grammars) {
+        Optional<BoundShare> asked = asked(request, devices, grammars);
         return claimed.isNone()
                 ? asked
                 : Optional.of(limited(asked.orElse(BoundShare.NONE).plus(claimed.own())));
@@ -112,16 +119,23 @@ public record PodFacts(
      * marked as not known: one absurd pod must not stop the ledger for all others.
      */
     public Optional<BoundShare> asked(NodeFacts node, RequestGrammars grammars) {
-        return asked(request, node, grammars);
+        return asked(request, container -> node, grammars);
     }
 
     /** The same of a request that was kept without the rest. */
     public static Optional<BoundShare> asked(
             PodRequest request, NodeFacts node, RequestGrammars grammars) {
+        return asked(request, container -> node, grammars);
+    }
+
+    private static Optional<BoundShare> asked(
+            PodRequest request,
+            Function<ContainerRequest, NodeFacts> devices,
+            RequestGrammars grammars) {
         return grammars.grammarOf(request)
                 .map(grammar -> {
                     try {
-                        return limited(grammar.shareOn(request, node));
+                        return limited(grammar.shareOn(request, devices));
                     } catch (ArithmeticException | IllegalArgumentException e) {
                         return ABSURD;
                     }

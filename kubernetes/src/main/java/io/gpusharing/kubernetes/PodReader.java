@@ -9,6 +9,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.kubernetes.PodFacts.Placement;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -34,6 +35,9 @@ public final class PodReader {
     /** Annotations that somebody here reads. */
     private static final Set<String> READ =
             Set.of(Names.DO_NOT_RECLAIM_ANNOTATION, Names.EXHAUSTED_AT_ANNOTATION);
+
+    /** What is written with the binding, by ours alone, and never cut: half of it says nothing. */
+    private static final String PLACED = PlacementAnnotation.KEY;
 
     /** No name in Kubernetes is longer. */
     private static final int MAX_NAME = 253;
@@ -121,6 +125,10 @@ public final class PodReader {
             if (value != null) {
                 kept.put(key, inShort(value));
             }
+        }
+        String placed = meta.getAnnotations() == null ? null : meta.getAnnotations().get(PLACED);
+        if (placed != null && placed.length() <= PlacementAnnotation.MOST_BYTES) {
+            kept.put(PLACED, placed);
         }
         return kept;
     }

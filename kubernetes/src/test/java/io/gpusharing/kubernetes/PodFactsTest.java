@@ -100,7 +100,8 @@ class PodFactsTest {
         Random random = new Random(seed);
         PodFacts pod = asking(amounts(random));
 
-        Optional<BoundShare> held = pod.held(new NodeFacts(amounts(random), Map.of()), ALL);
+        var node = new NodeFacts(amounts(random), Map.of());
+        Optional<BoundShare> held = pod.held(container -> node, ALL);
 
         assertThat(held.isPresent()).isEqualTo(pod.holdsGpus(ALL));
         assertThat(held.map(BoundShare::share).orElse(GpuShare.NONE))
@@ -149,7 +150,7 @@ class PodFactsTest {
                         Map.of(
                                 VcudaGrammar.CORE, Quantity.of(core),
                                 VcudaGrammar.MEMORY, Quantity.of(memory)))
-                .held(TWO_GPUS, GRAMMARS)
+                .held(container -> TWO_GPUS, GRAMMARS)
                 .orElseThrow()
                 .share();
     }

@@ -3,6 +3,7 @@ package io.gpusharing.recount;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,6 +44,7 @@ public final class AuditLog {
     private final Map<String, JsonNode> pods = new LinkedHashMap<>();
     private final Map<String, Instant> begins = new HashMap<>();
     private final Map<String, JsonNode> nodes = new HashMap<>();
+    private final Map<String, Map<String, BigDecimal>> gpus = new HashMap<>();
     private final Map<String, List<JsonNode>> shares = new HashMap<>();
     private final Map<String, String> names = new HashMap<>();
     private final Map<String, String> unreadable = new HashMap<>();
@@ -114,6 +116,11 @@ public final class AuditLog {
     /** The last state of a node; null if the log does not show it. */
     @Nullable JsonNode node(String name) {
         return nodes.get(name);
+    }
+
+    /** MiB of the GPUs that a node had, by UUID; null if the log does not show its GpuNode. */
+    @Nullable Map<String, BigDecimal> gpus(String node) {
+        return gpus.get(node);
     }
 
     /** Every {@code spec.share} that a budget had, in the order of the log. */
@@ -231,6 +238,12 @@ public final class AuditLog {
             case "nodes" -> {
                 if (kind.isEmpty() || kind.equals("Node")) {
                     nodes.merge(name, object, AuditLog::later);
+                }
+            }
+            case "gpunodes" -> {
+                for (JsonNode gpu : object.at("/status/gpus")) {
+                    gpus.computeIfAbsent(name, node -> new HashMap<>())
+                            .put(gpu.path("uuid").asString(""), Amounts.of(gpu, "memoryMiB"));
                 }
             }
             case "gpubudgets" -> {

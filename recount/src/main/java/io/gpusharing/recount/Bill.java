@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param to when it ended; null while it has not. Where the log leaves several seconds, the last
  * @param removals those of which each may have ended it at a second that the log does not tell
  * @param unknown why it cannot be recounted; null if it can
+ * @param onUnknownGpu whether it was placed on a GPU of which the log does not say how large it is,
+ *     so that the share is right only if all GPUs of its node are alike
  */
 public record Bill(
         String uid,
@@ -24,11 +26,17 @@ public record Bill(
         Instant from,
         @Nullable Instant to,
         List<Removal> removals,
-        @Nullable String unknown) {
+        @Nullable String unknown,
+        boolean onUnknownGpu) {
 
     /** The same, had it ended then. */
     Bill endingAt(@Nullable Instant end) {
-        return new Bill(uid, namespace, name, held, from, end, List.of(), unknown);
+        return new Bill(uid, namespace, name, held, from, end, List.of(), unknown, onUnknownGpu);
+    }
+
+    /** The same on a GPU of which nothing is known, or not. */
+    Bill onUnknownGpu(boolean is) {
+        return new Bill(uid, namespace, name, held, from, to, removals, unknown, is);
     }
 
     /** Whether the log leaves it open that the pod ended at a second. */

@@ -160,6 +160,15 @@ public record Comparison(
         if (recount == amount || (sameButEnd && bill.canEndAt(end))) {
             return null;
         }
+        if (bill.onUnknownGpu() && charged != null) {
+            return new Finding(
+                    Verdict.NOT_RECOUNTED,
+                    uid,
+                    name,
+                    amount,
+                    recount,
+                    "the GpuNode of its node is not in the log, and its GPUs may differ");
+        }
         boolean estimated = charged != null && charged.estimated() && sameButEnd;
         boolean allowed = estimated && charged != null && charged.allows(bill.to());
         return new Finding(

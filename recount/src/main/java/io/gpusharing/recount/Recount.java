@@ -2,7 +2,6 @@ package io.gpusharing.recount;
 
 import io.gpusharing.recount.Bill.Held;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,11 +84,11 @@ public final class Recount {
             return bill(pod, life, Held.NOTHING, problem);
         }
         JsonNode capacity = node.at("/status/capacity");
-        var held =
-                new Held(held(spec, capacity, false), held(spec, capacity, true), oneGpu(capacity));
+        var gpus = new Gpus(pod, capacity, log.gpus(spec.path("nodeName").asString("")));
+        var held = new Held(held(spec, gpus, false), held(spec, gpus, true), gpus.one());
         return held.isAbsurd()
                 ? bill(pod, life, Held.NOTHING, "it asks for more GPUs than any cluster has")
-                : bill(pod, life, held, life.unknown());
+                : bill(pod, life, held, life.unknown()).onUnknownGpu(gpus.isMissing());
     }
 
     private static Bill bill(JsonNode pod, Lifetime life, Held held, @Nullable String unknown) {
@@ -101,7 +100,8 @@ public final class Recount {
                 life.from(),
                 life.to(),
                 life.removals(),
-                unknown);
+                unknown,
+                false);
     }
 
     private static String uid(JsonNode pod) {
@@ -128,7 +128,7 @@ public final class Recount {
         if (hasClaims(spec)) {
             return "it has resource claims, which are not recounted";
         }
-        return fractions && gpus(node.at("/status/capacity")).signum() == 0
+        return fractions && Amounts.of(node.at("/status/capacity"), CORE).compareTo(HUNDRED) < 0
                 ? "its node shows no GPUs in the log"
                 : null;
     }
@@ -136,15 +136,15 @@ public final class Recount {
     /**
      * Containers run together; each ordinary init container alone, beside the sidecars before it.
      */
-    private static BigDecimal held(JsonNode spec, JsonNode capacity, boolean memory) {
+    private static BigDecimal held(JsonNode spec, Gpus gpus, boolean memory) {
         BigDecimal together = BigDecimal.ZERO;
         for (JsonNode container : spec.path("containers")) {
-            together = together.add(part(container, capacity, memory));
+            together = together.add(part(container, gpus, memory));
         }
         BigDecimal sidecars = BigDecimal.ZERO;
         BigDecimal steps = BigDecimal.ZERO;
         for (JsonNode container : spec.path("initContainers")) {
-            BigDecimal part = part(container, capacity, memory);
+            BigDecimal part = part(container, gpus, memory);
             if (container.path("restartPolicy").asString("").equals("Always")) {
                 sidecars = sidecars.add(part);
             } else {
@@ -154,34 +154,13 @@ public final class Recount {
         return together.add(sidecars).max(steps);
     }
 
-    private static BigDecimal part(JsonNode container, JsonNode capacity, boolean memory) {
+    private static BigDecimal part(JsonNode container, Gpus gpus, boolean memory) {
         JsonNode limits = container.at("/resources/limits");
-        BigDecimal one = oneGpu(capacity);
-        BigDecimal whole = Amounts.of(limits, WHOLE).multiply(one);
+        BigDecimal whole = Amounts.of(limits, WHOLE).multiply(gpus.one());
         BigDecimal core = Amounts.of(limits, CORE);
-        if (!memory || core.compareTo(HUNDRED) >= 0) {
-            return whole.add(core.multiply(one).divide(HUNDRED));
-        }
-        return reportsMemory(capacity)
-                ? whole.add(Amounts.of(limits, MEMORY).multiply(gpus(capacity)).multiply(HUNDRED))
-                : whole;
-    }
-
-    /**
-     * In units that divide a GPU's cores as well as the blocks of its memory, so that nothing is
-     * rounded; in cores where the node does not say its memory.
-     */
-    private static BigDecimal oneGpu(JsonNode capacity) {
-        return reportsMemory(capacity) ? Amounts.of(capacity, MEMORY).multiply(HUNDRED) : HUNDRED;
-    }
-
-    private static boolean reportsMemory(JsonNode capacity) {
-        BigDecimal gpus = gpus(capacity);
-        return gpus.signum() > 0 && Amounts.of(capacity, MEMORY).compareTo(gpus) >= 0;
-    }
-
-    private static BigDecimal gpus(JsonNode capacity) {
-        return Amounts.of(capacity, CORE).divide(HUNDRED, 0, RoundingMode.DOWN);
+        return !memory || core.compareTo(HUNDRED) >= 0
+                ? whole.add(core.multiply(gpus.one()).divide(HUNDRED))
+                : whole.add(gpus.memory(container, Amounts.of(limits, MEMORY)));
     }
 
     private static boolean asksForFractions(JsonNode spec) {

@@ -9,7 +9,9 @@ import static io.gpusharing.recount.Audited.containers;
 import static io.gpusharing.recount.Audited.ended;
 import static io.gpusharing.recount.Audited.log;
 import static io.gpusharing.recount.Audited.naming;
+import static io.gpusharing.recount.Audited.pod;
 import static io.gpusharing.recount.Audited.running;
+import static io.gpusharing.recount.Audited.terminated;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.recount.Comparison.Finding;
@@ -57,6 +59,30 @@ class ComparisonTest {
         assertThat(comparison.equal()).isZero();
         assertThat(comparison.findings()).hasSize(1);
         return comparison.findings().getFirst();
+    }
+
+    @Test
+    void aPodOnAGpuThatTheLogDoesNotDescribeIsRightIfAllAreAlikeAndElseNotRecounted() {
+        String placed =
+                ", \"annotations\": {\"gpusharing.io/placement\": \"%s;cuda=GPU-1\"}"
+                        .formatted(UID);
+        AuditLog log =
+                log(
+                        NODE,
+                        pod("10:00:00", 1, placed, HALF, ""),
+                        pod(
+                                "10:20:00",
+                                2,
+                                placed,
+                                HALF,
+                                ", \"phase\": \"Succeeded\""
+                                        + terminated("containerStatuses", "10:20:00")),
+                        alive("10:40:00"),
+                        alive("11:00:00"));
+
+        assertThat(compare(charged(DUE), log).equal()).isOne();
+        assertThat(finding(compare(charged(DUE + 1), log)).verdict())
+                .isEqualTo(Verdict.NOT_RECOUNTED);
     }
 
     @Test

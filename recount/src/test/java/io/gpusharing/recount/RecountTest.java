@@ -113,6 +113,40 @@ class RecountTest {
         assertThat(compute(bill(NODE, running(two + inits(large, beside))))).isEqualTo(2_000_000);
     }
 
+    @ParameterizedTest(name = "on {0}, its GpuNode in the log: {1}")
+    @CsvSource({
+        "small,  true,  937500",
+        "large,  true,  187500",
+        "'',     true,  312500",
+        "other,  true,  312500",
+        "small,  false, 312500",
+    })
+    void aPartOfMemoryIsAPartOfTheGpuThatThePodWasPlacedOn(
+            String gpu, boolean known, long expected) {
+        String sixty = containers(limits(10, 60)).replace("{\"res", "{\"name\": \"cuda\", \"res");
+        String placed =
+                gpu.isEmpty()
+                        ? ""
+                        : ", \"annotations\": {\"gpusharing.io/placement\": \"%s;cuda=%s\"}"
+                                .formatted(UID, gpu);
+        String mixed = NODE.replace("\"120\"", "\"384\"");
+        String gpus =
+                written(
+                        "gpunodes",
+                        "10:00:00",
+                        """
+                        {"kind": "GpuNode", "metadata": {"name": "gpu-1", "uid": "g"}, "status": {"gpus": [
+                         {"uuid": "small", "memoryMiB": 16384}, {"uuid": "large", "memoryMiB": 81920}]}}\
+                        """);
+        String pod = pod("10:00:00", 1, placed, sixty, "");
+
+        Bill bill = known ? bill(mixed, gpus, pod) : bill(mixed, pod);
+
+        assertThat(memory(bill)).isEqualTo(expected);
+        assertThat(compute(bill)).isEqualTo(100_000);
+        assertThat(bill.onUnknownGpu()).isEqualTo(!known || gpu.equals("other"));
+    }
+
     @Test
     void wholeGpusOfAnotherPluginAreBilledWhereNothingSharesThem() {
         String metered = ", \"labels\": {\"gpusharing.io/metered\": \"true\"}";
@@ -241,7 +275,9 @@ class RecountTest {
                         BigDecimal.valueOf(compute),
                         BigDecimal.valueOf(memory),
                         BigDecimal.valueOf(1_000_000));
-        var bill = new Bill(UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), List.of(), null);
+        var bill =
+                new Bill(
+                        UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), List.of(), null, false);
 
         assertThat(bill.amount(formula, weight, TEN.plusSeconds(20), TEN.plusSeconds(60)))
                 .isEqualTo(due);

@@ -19,6 +19,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.StringJoiner;
+import java.util.function.Function;
 
 /**
  * A grammar whose resources are counted container by container. What a container is worth on a node
@@ -87,11 +88,11 @@ abstract class CountingGrammar implements RequestGrammar {
     }
 
     @Override
-    public final BoundShare shareOn(PodRequest pod, NodeFacts node) {
+    public final BoundShare shareOn(PodRequest pod, Function<ContainerRequest, NodeFacts> devices) {
         var missing = EnumSet.noneOf(NodeFact.class);
         GpuShare share =
                 pod.effective(container -> {
-                    BoundShare worth = worth(container, node);
+                    BoundShare worth = worth(container, devices.apply(container));
                     missing.addAll(worth.missing());
                     return worth.share();
                 });

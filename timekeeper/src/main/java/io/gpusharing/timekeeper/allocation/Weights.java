@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What each GPU model costs, since when.
@@ -39,7 +40,11 @@ public record Weights(long usual, List<OfModel> models) {
     /** The weight of a node's GPUs for a pod that is bound at an instant. */
     public Weight at(Instant bound, NodeFacts node) {
         String label = node.labels().get(MODEL_LABEL);
-        String model = label == null ? null : SHARING_SUFFIX.matcher(label).replaceFirst("");
+        return at(bound, label == null ? null : SHARING_SUFFIX.matcher(label).replaceFirst(""));
+    }
+
+    /** The weight of a model for a pod that is bound at an instant; null for one without a name. */
+    public Weight at(Instant bound, @Nullable String model) {
         Optional<OfModel> weighed =
                 models.stream()
                         .filter(it -> it.model().equals(model) && !it.from().isAfter(bound))

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ public class ClusterView {
 
     private final Map<UUID, PodFacts> pods = new ConcurrentHashMap<>();
     private final Map<String, NodeFacts> nodes = new ConcurrentHashMap<>();
+    private final Map<String, Map<String, PhysicalGpu>> gpus = new ConcurrentHashMap<>();
     private volatile boolean listed;
 
     /** All metered pods, waiting ones and ended ones included. */
@@ -34,6 +36,14 @@ public class ClusterView {
     /** A node, with the last capacity that named a GPU; empty if it was never seen. */
     public Optional<NodeFacts> node(String name) {
         return Optional.ofNullable(nodes.get(name));
+    }
+
+    /**
+     * GPUs of a node by their UUIDs: those on which pods were placed, as soon as the first was;
+     * also those that are gone.
+     */
+    public Map<String, PhysicalGpu> gpus(String node) {
+        return gpus.getOrDefault(node, Map.of());
     }
 
     /** Whether the pods have ever been listed. */
@@ -62,6 +72,10 @@ public class ClusterView {
 
     void put(String name, NodeFacts node) {
         nodes.put(name, node);
+    }
+
+    void putGpus(String node, Map<String, PhysicalGpu> found) {
+        gpus.computeIfAbsent(node, name -> new ConcurrentHashMap<>()).putAll(found);
     }
 
     void putIfAbsent(String name, NodeFacts node) {

@@ -56,6 +56,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
     private final UnreadableObjects unreadable;
     private final UnreadableObjects ofObservers;
     private final Rounds watching;
+    private final PlacedOn gpus;
 
     private @Nullable NodeWatch nodes;
     private @Nullable PodWatch pods;
@@ -77,6 +78,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
         this.grammars = grammars;
         this.properties = properties;
         this.view = view;
+        this.gpus = new PlacedOn(client, view);
         this.handler = handler;
         this.observers = List.copyOf(observers);
         this.leadership = leadership;
@@ -207,7 +209,10 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
                     listed.pods().forEach(this::learnNode);
                 }
                 case Updated updated -> learnNode(updated.pod());
-                case Deleted _, Unlabelled _, Bookmark _, Resync _ -> {}
+                case Resync resync -> resync.pods().forEach(gpus::learn);
+                case Deleted deleted -> gpus.learn(deleted.pod());
+                case Unlabelled unlabelled -> gpus.learn(unlabelled.pod());
+                case Bookmark _ -> {}
             }
             relay(event);
         }
@@ -235,6 +240,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
                 // Read once: a node that is gone already remains unknown.
                 view.putIfAbsent(node, NodeFacts.UNKNOWN);
             }
+            gpus.learn(pod);
         }
     }
 }

@@ -97,9 +97,9 @@ public record PodAllocation(
         return held.memoryKnown();
     }
 
-    /** What it costs by a rule on its node. */
+    /** What it costs by a rule on its node, or on the GPU that it was placed on. */
     public Price priced(RateRule rule, NodeFacts node) {
-        return Price.of(held, rule.on(node), price.weight());
+        return Price.of(held, rule.on(price.weight().on(node)), price.weight());
     }
 
     /** Whether the pod still holds its share. */

@@ -2,8 +2,10 @@ package io.gpusharing.timekeeper.cluster;
 
 import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Views for tests of other packages. */
@@ -27,6 +29,13 @@ public final class ClusterViews {
     public static ClusterView withNode(NodeFacts facts) {
         var view = new ClusterView();
         view.put(Pods.NODE, facts);
+        return view;
+    }
+
+    /** The same, and these GPUs of it by the word of its device plugin. */
+    public static ClusterView withNode(NodeFacts facts, Map<String, PhysicalGpu> gpus) {
+        ClusterView view = withNode(facts);
+        view.putGpus(Pods.NODE, gpus);
         return view;
     }
 

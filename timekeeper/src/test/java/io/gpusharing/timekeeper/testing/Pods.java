@@ -10,6 +10,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.wire.PlacementAnnotation;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +35,8 @@ public record Pods(
         @Nullable Instant disrupted,
         @Nullable Instant removal,
         @Nullable Instant written,
-        Claimed claimed) {
+        Claimed claimed,
+        String placement) {
 
     /** Where they all run: two GPUs of 60 blocks each. */
     public static final String NODE = "gpu-1";
@@ -62,49 +64,69 @@ public record Pods(
                 null,
                 null,
                 null,
-                Claimed.NONE);
+                Claimed.NONE,
+                "");
     }
 
     /** Beside what it asks for, or instead of that. */
     public Pods holding(Claimed by) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,
-                removal, written, by);
+                removal, written, by, placement);
+    }
+
+    /** Our scheduler has placed it on this GPU, or on these. */
+    public Pods placedOn(String... gpus) {
+        return new Pods(
+                uid,
+                namespace,
+                core,
+                memory,
+                scheduled,
+                terminal,
+                finished,
+                running,
+                disrupted,
+                removal,
+                written,
+                claimed,
+                uid + ";cuda=" + String.join(",", gpus));
     }
 
     public Pods boundAt(Instant at) {
         return new Pods(
-                uid, namespace, core, memory, at, false, null, true, null, null, at, claimed);
+                uid, namespace, core, memory, at, false, null, true, null, null, at, claimed,
+                placement);
     }
 
     public Pods finishedAt(Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, true, at, false, disrupted, removal, at,
-                claimed);
+                claimed, placement);
     }
 
     /** Its node is lost: nobody says when its containers ended. */
     public Pods lostAt(Instant at) {
         return new Pods(
-                uid, namespace, core, memory, scheduled, true, null, true, at, removal, at,
-                claimed);
+                uid, namespace, core, memory, scheduled, true, null, true, at, removal, at, claimed,
+                placement);
     }
 
     public Pods removedAt(Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted, at,
-                written, claimed);
+                written, claimed, placement);
     }
 
     /** Whatever its status says, the API server notes that it was written then, or nothing. */
     public Pods writtenAt(@Nullable Instant at) {
         return new Pods(
                 uid, namespace, core, memory, scheduled, terminal, finished, running, disrupted,
-                removal, at, claimed);
+                removal, at, claimed, placement);
     }
 
     public PodFacts facts() {
-        return facts(Map.of());
+        return facts(placement.isEmpty() ? Map.of() : Map.of(PlacementAnnotation.KEY, placement));
     }
 
     /**

@@ -1,11 +1,10 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
-import io.gpusharing.request.NodeFacts;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.allocation.Weights;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.time.Instant;
 import java.util.Objects;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -35,9 +34,13 @@ public class ModelWeights {
         return weights;
     }
 
-    /** The weight of a node's GPUs for a pod that is bound at an instant. */
-    Weight at(Instant bound, NodeFacts node) {
-        Weight weight = weights.at(bound, node);
+    /**
+     * The weight of its GPUs for a pod that is bound at an instant.
+     *
+     * @param find by which GPUs it is
+     */
+    Weight of(Function<Weights, Weight> find) {
+        Weight weight = find.apply(weights);
         if (!weight.known()) {
             String model = Objects.requireNonNullElse(weight.model(), "");
             var pods = registry.counter("gpusharing.ledger.pods.unweighed", "model", model);

@@ -7,6 +7,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
+import io.gpusharing.timekeeper.allocation.PlacedGpus;
 import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodEvent;
@@ -241,11 +242,13 @@ final class PodTracker {
             PostingBuilder builder, PodFacts pod, Begin begin, Instant until, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
         NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
-        BoundShare held = pod.held(facts, grammars).orElse(null);
+        PlacedGpus gpus = PlacedGpus.of(pod, view.gpus(node));
+        BoundShare held = pod.held(it -> gpus.of(it, facts), grammars).orElse(null);
         if (held == null) {
             return null;
         }
-        Weight weight = weights.at(begin.at(), facts);
+        Weight weight =
+                weights.of(it -> gpus.weight(it, begin.at(), pod.request(), facts, grammars));
         PodAllocation allocation = builder.begin(pod, node, begin, until, held, weight, watched);
         for (ClaimAllocation allocated : pod.claimed().shared()) {
             claims.join(builder, allocation, allocated, begin, weight);

@@ -115,7 +115,11 @@ final class Repricing {
     }
 
     private Stream<Change> change(PodAllocation allocation, Payer payer, Instant now) {
-        NodeFacts node = view.node(allocation.node()).orElse(NodeFacts.UNKNOWN);
+        NodeFacts node =
+                allocation
+                        .price()
+                        .weight()
+                        .on(view.node(allocation.node()).orElse(NodeFacts.UNKNOWN));
         Price price = allocation.priced(payer.rule(), node);
         boolean same =
                 payer.budget().equals(allocation.budget())

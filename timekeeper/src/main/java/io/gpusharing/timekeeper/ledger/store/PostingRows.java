@@ -71,7 +71,7 @@ final class PostingRows {
                             held_from, posted_until, charged_until, held_until, estimated, end_bound,
                             share_rate, model, weight, weight_known, watched, use_since,
                             compute_numerator, compute_denominator, memory_numerator, memory_denominator,
-                            begin_estimated, allocation)
+                            begin_estimated, allocation, gpu_mib)
                         select :cluster, * from unnest(:uid::uuid[], :namespace::text[], :name::text[],
                             :owner_kind::text[], :owner_name::text[], :node::text[],
                             :budget::text[], :rate::bigint[], :compute::bigint[], :memory::bigint[], :share_known::boolean[],
@@ -81,7 +81,7 @@ final class PostingRows {
                             :watched::boolean[], :use_since::timestamptz[],
                             :compute_numerator::bigint[], :compute_denominator::bigint[],
                             :memory_numerator::bigint[], :memory_denominator::bigint[],
-                            :begin_estimated::boolean[], :shared::boolean[])
+                            :begin_estimated::boolean[], :shared::boolean[], :gpu_mib::bigint[])
                         """)
                 .rows(allocations)
                 .uuid("uid", PodAllocation::uid)
@@ -113,6 +113,7 @@ final class PostingRows {
                 .number("memory_denominator", it -> it.share().memoryPart().denominator())
                 .flag("begin_estimated", PodAllocation::beginEstimated)
                 .flag("shared", PodAllocation::isShared)
+                .number("gpu_mib", it -> it.price().weight().memoryMiB())
                 .update();
     }
 

@@ -37,7 +37,8 @@ public final class Rows {
                         new Weight(
                                 row.getString("model"),
                                 row.getLong("weight"),
-                                row.getBoolean("weight_known")),
+                                row.getBoolean("weight_known"),
+                                row.getLong("gpu_mib")),
                         row.getLong("rate")),
                 held(row),
                 Timestamps.instant(row, "held_from"),

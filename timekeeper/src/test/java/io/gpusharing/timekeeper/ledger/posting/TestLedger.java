@@ -7,6 +7,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.testing.SteppingClock;
+import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.allocation.Weights;
 import io.gpusharing.timekeeper.audit.Verification;
 import io.gpusharing.timekeeper.budget.Balances;
@@ -68,6 +69,7 @@ public final class TestLedger {
     private Measurements measurements = this::measured;
     private Weights weights = Weights.EQUAL;
     private NodeFacts node = Pods.NODE_FACTS;
+    private Map<String, PhysicalGpu> gpus = Map.of();
     private int version;
     private Budgets budgets;
     private Ledger ledger;
@@ -322,6 +324,11 @@ public final class TestLedger {
         node = now;
     }
 
+    /** From the next start on, the node's device plugin says that it has these GPUs. */
+    public void gpus(Map<String, PhysicalGpu> now) {
+        gpus = now;
+    }
+
     /** Time passes, and what is due is posted. */
     public void pass(Duration time) {
         clock.pass(time);
@@ -430,7 +437,7 @@ public final class TestLedger {
                 ledger,
                 budgets,
                 budgets,
-                ClusterViews.withNode(node),
+                ClusterViews.withNode(node, gpus),
                 new RequestGrammars(List.of(new VcudaGrammar())),
                 new ModelWeights(weights, registry),
                 new Settlement(ledger, measurements, budgets, PROPERTIES),

@@ -1,0 +1,47 @@
+package io.gpusharing.timekeeper.allocation;
+
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.Quantity;
+import io.gpusharing.request.grammar.AliyunGrammar;
+import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.sharing.ProviderAsk;
+import java.util.HashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One GPU of a node, as its {@code GpuNode} describes it.
+ *
+ * @param model by the name that nodes are labelled with; null if it has none
+ * @param memoryMiB 0 if that is not known
+ */
+public record PhysicalGpu(@Nullable String model, long memoryMiB) {
+
+    private static final long CORES = 100;
+
+    /** As NVML names the model, which in labels has no spaces. */
+    public static PhysicalGpu of(@Nullable String model, @Nullable Long memoryMiB) {
+        return new PhysicalGpu(
+                model == null || model.isBlank() ? null : model.strip().replaceAll("\\s+", "-"),
+                memoryMiB == null ? 0 : Math.max(0, memoryMiB));
+    }
+
+    /**
+     * The node as if all of its GPUs were like this one, so that a part of their memory is a part
+     * of this one's; in the units that our device plugin offers. The node itself if the memory is
+     * not known.
+     */
+    public NodeFacts as(NodeFacts node) {
+        if (memoryMiB == 0) {
+            return node;
+        }
+        var capacity = new HashMap<>(node.capacity());
+        capacity.put(VcudaGrammar.CORE, Quantity.of(CORES));
+        capacity.put(
+                VcudaGrammar.MEMORY, Quantity.of(memoryMiB / VcudaGrammar.MEBIBYTES_PER_BLOCK));
+        capacity.put(AliyunGrammar.COUNT, Quantity.of(1));
+        capacity.put(
+                AliyunGrammar.MEMORY,
+                Quantity.of(memoryMiB / ProviderAsk.MEBIBYTES_PER_ALIYUN_UNIT));
+        return new NodeFacts(capacity, node.labels(), node.annotations());
+    }
+}

@@ -1,0 +1,77 @@
+package io.gpusharing.timekeeper.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpusharing.timekeeper.allocation.PhysicalGpu;
+import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.Pods;
+import java.io.IOException;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which GPUs a node has, where a pod was placed on one. */
+class PlacedOnTest {
+
+    private static final String GPU_NODES = "/gpunodes";
+
+    private final FakeApiServer api = new FakeApiServer();
+    private final ClusterView view = new ClusterView();
+    private final PlacedOn placed = new PlacedOn(api.client(), view);
+    private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(Instant.EPOCH);
+
+    PlacedOnTest() throws IOException {
+        api.answer(
+                GPU_NODES,
+                """
+                {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNodeList", "metadata": {"resourceVersion": "1"},
+                 "items": [{"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNode", "metadata": {"name": "gpu-1"},
+                 "status": {"gpus": [
+                   {"uuid": "GPU-1", "index": 0, "model": "NVIDIA H200", "memoryMiB": 143771, "health": "Healthy", "mode": "Idle"},
+                   {"uuid": "GPU-2", "health": "Healthy", "mode": "Idle"}]}}]}
+                """);
+    }
+
+    @AfterEach
+    void stop() {
+        api.close();
+    }
+
+    private long asked() {
+        return api.requests.stream().filter(it -> it.path().endsWith(GPU_NODES)).count();
+    }
+
+    @Test
+    void theGpusOfANodeAreReadWhenTheFirstPodIsPlacedThereAndNotAgain() {
+        placed.learn(pod.facts());
+        assertThat(asked()).as("of a pod that nobody placed").isZero();
+
+        placed.learn(pod.placedOn("GPU-1").facts());
+        placed.learn(pod.placedOn("GPU-2").facts());
+
+        assertThat(view.gpus(Pods.NODE))
+                .containsOnlyKeys("GPU-1", "GPU-2")
+                .containsEntry("GPU-1", new PhysicalGpu("NVIDIA-H200", 143_771))
+                .containsEntry("GPU-2", new PhysicalGpu(null, 0));
+        assertThat(asked()).isOne();
+        assertThat(api.requests.getFirst().query()).contains("metadata.name");
+    }
+
+    @Test
+    void whoAsksInVainAsksNotAtOnceAgain() {
+        placed.learn(pod.placedOn("GPU-3").facts());
+        placed.learn(pod.placedOn("GPU-3").facts());
+
+        assertThat(asked()).isOne();
+    }
+
+    @Test
+    void anApiServerThatDoesNotAnswerIsAskedAFewTimes() {
+        api.refuse(GPU_NODES, 500);
+
+        placed.learn(pod.placedOn("GPU-1").facts());
+
+        assertThat(asked()).isEqualTo(3);
+        assertThat(view.gpus(Pods.NODE)).isEmpty();
+    }
+}
