@@ -200,7 +200,8 @@ public final class Nvml {
                 for (int row = 0; row < count; row++) {
                     list.add(
                             unsigned(rows.get(JAVA_INT, row * bytes)),
-                            rows.get(JAVA_LONG, row * bytes + 8));
+                            rows.get(JAVA_LONG, row * bytes + 8),
+                            call == NvmlCall.MPS_PROCESSES);
                 }
                 if (call == NvmlCall.MPS_PROCESSES) {
                     list.mpsClients = count;

@@ -19,6 +19,9 @@ public final class ProcessList {
     /** Bytes of GPU memory, or {@link #UNKNOWN_MEMORY}. */
     public long[] memory = new long[64];
 
+    /** Whether MPS names the process as one of its clients. */
+    public boolean[] isMpsClient = new boolean[64];
+
     /** How many entries are valid. */
     public int count;
 
@@ -40,22 +43,26 @@ public final class ProcessList {
     }
 
     /**
+     * @param client whether the MPS list has it
      * @param bytes as NVML reports it. All ones means not available. So does 0: a process with a
      *     context always holds memory, and drivers 535.113 to 560 report 0 inside containers.
      */
-    void add(long newPid, long bytes) {
+    void add(long newPid, long bytes, boolean client) {
         long known = bytes <= 0 ? UNKNOWN_MEMORY : bytes;
         int at = indexOf(newPid);
         if (at >= 0) {
             memory[at] = Math.max(memory[at], known);
+            isMpsClient[at] |= client;
             return;
         }
         if (count == pid.length) {
             pid = java.util.Arrays.copyOf(pid, count * 2);
             memory = java.util.Arrays.copyOf(memory, count * 2);
+            isMpsClient = java.util.Arrays.copyOf(isMpsClient, count * 2);
         }
         pid[count] = newPid;
         memory[count] = known;
+        isMpsClient[count] = client;
         count++;
     }
 

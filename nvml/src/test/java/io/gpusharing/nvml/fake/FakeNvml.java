@@ -37,6 +37,7 @@ public final class FakeNvml implements SymbolLookup {
 
     private static final long HANDLE = 0x4700_0000L;
     private static final long MIG_HANDLE = 0x4800_0000L;
+    private static final long MPS_SERVER = 4_000;
     private static final int RING = 72;
     private static final long PERIOD = 200_000;
 
@@ -424,7 +425,7 @@ public final class FakeNvml implements SymbolLookup {
                 continue;
             }
             if (written < capacity) {
-                long pid = scenario.mps ? 4000 : pidInSamples(here.get(i));
+                long pid = scenario.mps ? MPS_SERVER : pidInSamples(here.get(i));
                 write(rows, rowBytes, written, pid, percent, ring.stamp(i));
             }
             written++;
@@ -497,13 +498,23 @@ public final class FakeNvml implements SymbolLookup {
 
     private int mps(long device, long count, long entries, int bytes) {
         if (scenario.mps) {
-            return list("nvmlDeviceGetMPSComputeRunningProcesses", device, count, entries, bytes);
+            return list(
+                    "nvmlDeviceGetMPSComputeRunningProcesses",
+                    device,
+                    count,
+                    entries,
+                    bytes,
+                    MPS_SERVER);
         }
         ALL.set(JAVA_INT, count, 0);
         return enter("nvmlDeviceGetMPSComputeRunningProcesses", device);
     }
 
     private int list(String symbol, long device, long count, long entries, int bytes) {
+        return list(symbol, device, count, entries, bytes, 0);
+    }
+
+    private int list(String symbol, long device, long count, long entries, int bytes, long butPid) {
         int code = enter(symbol, device);
         if (code != 0) {
             return code;
@@ -514,7 +525,7 @@ public final class FakeNvml implements SymbolLookup {
         for (int i = 0; i < here.size(); i++) {
             FakeProcess process = here.get(i);
             long pid = pidInList(process);
-            if (pid == 0 || !process.alive(now())) {
+            if (pid == 0 || pid == butPid || !process.alive(now())) {
                 continue;
             }
             if (listed < capacity) {

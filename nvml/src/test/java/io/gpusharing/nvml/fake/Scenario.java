@@ -15,7 +15,8 @@ import java.util.Map;
  *         [pci=0000:3b:00.0] [events=266]   # the sum of the event types that it supports
  * process busy=30% [device=0] [host=4001] [pod=17] [uid=…] [memory=4GiB]
  *         [on=1.7s off=2.3s] [from=0s] [to=60s]
- * mps                                # processes are MPS clients, samples carry the server
+ * mps                                # processes are MPS clients, samples carry the server, which is
+ *                                    # listed, not as a client, where a process is host=4000
  * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
  * event device=0 type=8 data=79 at=5s # an event of a GPU: 8 an XID, 256 a change of MIG
  * empty                              # SUCCESS with no rows instead of NOT_FOUND

@@ -1,8 +1,8 @@
 package io.gpusharing.sidecar.attribution;
 
 import io.gpusharing.sidecar.attribution.Allocations.Entry;
-import io.gpusharing.sidecar.attribution.NodeFiles.PodName;
 import io.gpusharing.sidecar.json.Json;
+import io.gpusharing.sidecar.usage.PodName;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;

@@ -1,5 +1,6 @@
 package io.gpusharing.sidecar.attribution;
 
+import io.gpusharing.sidecar.usage.PodName;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -9,9 +10,6 @@ import org.jspecify.annotations.Nullable;
  * units of a resource. None of the files is needed.
  */
 public final class NodeFiles {
-
-    /** A pod's names. */
-    public record PodName(String namespace, String pod) {}
 
     /** What became of the device plugin's file. */
     public enum Grants {

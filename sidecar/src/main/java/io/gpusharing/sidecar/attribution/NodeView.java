@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.attribution;
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,7 @@ public final class NodeView implements Viewpoint {
     private static final long KEEP_MICROS = 60_000_000;
 
     private static final long NAMES_EVERY_MICROS = 9_000_000;
+    private static final long NAMES_AT_MOST_EVERY_MICROS = 2_000_000;
 
     private static final Owner NOBODY = new Owner("", "");
 
@@ -25,6 +27,7 @@ public final class NodeView implements Viewpoint {
     private final NodeFiles files;
     private final boolean tellsCommands;
     private final PidMap<Known> known = new PidMap<>(KEEP_MICROS);
+    private final PodLives lives;
     private int listsOfStrangers;
     private long namedMicros = Long.MIN_VALUE / 2;
 
@@ -50,6 +53,7 @@ public final class NodeView implements Viewpoint {
         this.proc = proc;
         this.files = files;
         this.tellsCommands = tellsCommands;
+        this.lives = new PodLives(proc);
         files.refresh();
         files.refreshNames();
     }
@@ -63,10 +67,7 @@ public final class NodeView implements Viewpoint {
     public void listed(String uuid, ProcessList list, long nowMicros) {
         // After each list: what a pod was given stood there before its process was listed.
         files.refresh();
-        if (nowMicros - namedMicros >= NAMES_EVERY_MICROS) {
-            namedMicros = nowMicros;
-            files.refreshNames();
-        }
+        refreshNames(NAMES_EVERY_MICROS, nowMicros);
         int strangers = 0;
         for (int i = 0; i < list.count; i++) {
             boolean here = known.get(list.pid[i], nowMicros) != null || proc.exists(list.pid[i]);
@@ -74,6 +75,23 @@ public final class NodeView implements Viewpoint {
         }
         boolean noneIsHere = strangers > 0 && strangers == list.count;
         listsOfStrangers = noneIsHere ? listsOfStrangers + 1 : 0;
+    }
+
+    private void refreshNames(long atMostEveryMicros, long nowMicros) {
+        if (nowMicros - namedMicros >= atMostEveryMicros) {
+            namedMicros = nowMicros;
+            files.refreshNames();
+        }
+    }
+
+    @Override
+    public @Nullable PodName name(String podUid, long nowMicros) {
+        PodName name = files.name(podUid);
+        if (name == null) {
+            refreshNames(NAMES_AT_MOST_EVERY_MICROS, nowMicros);
+            name = files.name(podUid);
+        }
+        return name;
     }
 
     @Override
@@ -151,10 +169,17 @@ public final class NodeView implements Viewpoint {
     }
 
     @Override
-    public boolean lives(String podUid, long lastPresentMicros, long nowMicros) {
-        return files.knowsPods()
-                ? files.hasFolder(podUid)
-                : nowMicros - lastPresentMicros < KEEP_MICROS;
+    public long livedUntil(String podUid, long lastPresentMicros, long nowMicros) {
+        long seen = lives.livedUntil(podUid, nowMicros);
+        if (seen != PodLives.NEVER || lives.seesPods()) {
+            return seen;
+        }
+        // Without hostPID no process tells it.
+        boolean stays =
+                files.knowsPods()
+                        ? files.hasFolder(podUid)
+                        : nowMicros - lastPresentMicros < KEEP_MICROS;
+        return stays ? nowMicros : Math.min(lastPresentMicros, nowMicros - 1);
     }
 
     @Override
@@ -168,6 +193,11 @@ public final class NodeView implements Viewpoint {
     }
 
     @Override
+    public boolean given(String podUid, String uuid) {
+        return files.knowsWhoAsked() && files.allocations().asked(podUid, uuid);
+    }
+
+    @Override
     public boolean asked(String podUid, String uuid) {
         return !files.knowsWhoAsked() || files.allocations().asked(podUid, uuid);
     }
@@ -176,7 +206,7 @@ public final class NodeView implements Viewpoint {
     public Usage.@Nullable Unasked unasked(String podUid, List<DeviceUse> uses) {
         List<String> devices =
                 uses.stream().filter(DeviceUse::unasked).map(DeviceUse::uuid).toList();
-        NodeFiles.PodName name = devices.isEmpty() ? null : files.name(podUid);
+        PodName name = devices.isEmpty() ? null : files.name(podUid);
         return name == null
                 ? null
                 : new Usage.Unasked(
@@ -194,7 +224,7 @@ public final class NodeView implements Viewpoint {
     @Override
     public List<Usage.MemoryExceeded> exceeded(String podUid, List<DeviceUse> uses) {
         List<DeviceUse> exceeded = uses.stream().filter(it -> it.memory().exceeded()).toList();
-        NodeFiles.PodName name = exceeded.isEmpty() ? null : files.name(podUid);
+        PodName name = exceeded.isEmpty() ? null : files.name(podUid);
         return name == null
                 ? List.of()
                 : exceeded.stream()

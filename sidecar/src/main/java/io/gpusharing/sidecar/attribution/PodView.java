@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.attribution;
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
@@ -156,8 +157,13 @@ public final class PodView implements Viewpoint {
     }
 
     @Override
-    public boolean lives(String pod, long lastPresentMicros, long nowMicros) {
-        return true;
+    public @Nullable PodName name(String pod, long nowMicros) {
+        return null;
+    }
+
+    @Override
+    public long livedUntil(String pod, long lastPresentMicros, long nowMicros) {
+        return nowMicros;
     }
 
     @Override
@@ -173,6 +179,11 @@ public final class PodView implements Viewpoint {
 
     @Override
     public boolean countsUnattributed() {
+        return false;
+    }
+
+    @Override
+    public boolean given(String pod, String uuid) {
         return false;
     }
 

@@ -7,7 +7,9 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -18,6 +20,7 @@ import java.util.regex.Pattern;
  */
 public final class ProcFs {
 
+    private static final int STATE_FIELD = 3;
     private static final int START_TIME_FIELD = 22;
     private static final Pattern MOVES_TERMINALS = Pattern.compile("[\\p{C}\\p{Zl}\\p{Zp}]");
 
@@ -50,11 +53,33 @@ public final class ProcFs {
      * for good.
      */
     public Optional<String> startTime(long pid) {
+        return stat(pid).map(fields -> fields[START_TIME_FIELD - STATE_FIELD]);
+    }
+
+    /** The same of a process that has not ended; one that nobody waited for is still listed. */
+    Optional<String> livingSince(long pid) {
+        return stat(pid)
+                .filter(fields -> !fields[0].equals("Z") && !fields[0].equals("X"))
+                .map(fields -> fields[START_TIME_FIELD - STATE_FIELD]);
+    }
+
+    /** The fields of {@code /proc/<pid>/stat} from the process's state on. */
+    private Optional<String[]> stat(long pid) {
         // The second field is the command in parentheses and may hold spaces and parentheses.
         return read(pid + "/stat")
                 .map(stat -> stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1))
-                .filter(fields -> fields.length > START_TIME_FIELD - 3)
-                .map(fields -> fields[START_TIME_FIELD - 3]);
+                .filter(fields -> fields.length > START_TIME_FIELD - STATE_FIELD);
+    }
+
+    /** All processes that are visible. */
+    List<Long> pids() {
+        List<Long> pids = new ArrayList<>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(root, "[0-9]*")) {
+            processes.forEach(process -> pids.add(Long.valueOf(process.getFileName().toString())));
+        } catch (IOException | DirectoryIteratorException e) {
+            return List.of();
+        }
+        return pids;
     }
 
     /**
@@ -76,13 +101,7 @@ public final class ProcFs {
             return true;
         }
         Set<String> cgroups = new HashSet<>();
-        try (DirectoryStream<Path> processes = Files.newDirectoryStream(root, "[0-9]*")) {
-            for (Path process : processes) {
-                read(process.getFileName() + "/cgroup").ifPresent(cgroups::add);
-            }
-        } catch (IOException | DirectoryIteratorException e) {
-            return false;
-        }
+        pids().forEach(pid -> cgroup(pid).ifPresent(cgroups::add));
         return cgroups.size() > 1;
     }
 

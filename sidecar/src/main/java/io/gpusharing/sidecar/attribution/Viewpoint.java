@@ -3,6 +3,7 @@ package io.gpusharing.sidecar.attribution;
 import io.gpusharing.nvml.DriverVersion;
 import io.gpusharing.nvml.ProcessList;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.List;
 import java.util.Optional;
@@ -42,8 +43,11 @@ public sealed interface Viewpoint permits PodView, NodeView {
     /** The pods that were given a device, whether they use it or not. */
     List<String> allocated(String uuid);
 
-    /** Whether a pod is still there, so that its time goes on. */
-    boolean lives(String podUid, long lastPresentMicros, long nowMicros);
+    /** A pod's names, or null where they are not known. */
+    @Nullable PodName name(String podUid, long nowMicros);
+
+    /** When a pod was last known to live: now if it does, and so its time goes on. */
+    long livedUntil(String podUid, long lastPresentMicros, long nowMicros);
 
     /**
      * The pod that holds a device alone.
@@ -58,6 +62,9 @@ public sealed interface Viewpoint permits PodView, NodeView {
 
     /** Whether busy time that is no pod's is worth counting here. */
     boolean countsUnattributed();
+
+    /** Whether a pod is known to have been given a device. */
+    boolean given(String podUid, String uuid);
 
     /** Whether a pod may use a device: it was given it, or that is unknown. */
     boolean asked(String podUid, String uuid);

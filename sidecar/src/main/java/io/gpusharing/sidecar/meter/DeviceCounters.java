@@ -21,7 +21,6 @@ final class DeviceCounters {
 
     private static final long RING = DeviceReading.RING_MICROS;
     private static final long PERCENT_TO_FULL = 100;
-    private static final long PERIOD_MICROS = 200_000;
     private static final long KEEP_ENDED_MICROS = 600_000_000;
 
     private final String uuid;
@@ -75,7 +74,7 @@ final class DeviceCounters {
         for (int i = 0; i < reading.rows.count; i++) {
             percents += reading.rows.sm[i];
         }
-        long processes = ofProcesses(percents, reading, device);
+        long processes = reading.ofProcesses(percents, device);
         for (int i = 0; counted && i < reading.rows.count; i++) {
             long busy =
                     percents == 0
@@ -102,26 +101,6 @@ final class DeviceCounters {
         return processes;
     }
 
-    /**
-     * How much of the device's busy time is that of the processes which have rows. A row's percent
-     * is over those entries of the ring only that name a process which still lives, and of a
-     * process that is new over what another left in its place: seen on an H200. So percents say how
-     * busy processes were beside each other, and the device's history says how long. Only where all
-     * of them together fall short of it by more than rounding is the rest no process's.
-     */
-    private static long ofProcesses(long percents, DeviceReading reading, long device) {
-        long window = reading.history.window();
-        if (device == DeviceHistory.UNKNOWN) {
-            return Math.min(percents, PERCENT_TO_FULL) * window;
-        }
-        // Rows are asked for later than the history, so an entry or more may be theirs alone.
-        long slack =
-                reading.rows.count * window + percents * (PERIOD_MICROS + reading.rowsLaterMicros);
-        return reading.rowsOfEnded || device <= percents * window + slack
-                ? (reading.rows.count == 0 ? 0 : device)
-                : Math.min(device, percents * window);
-    }
-
     /** Busy time of the device is one pod's, all of it. */
     void allOf(String podUid, long busyHundredths, long memoryUsed) {
         PodCounters pod = of(podUid);
@@ -129,17 +108,20 @@ final class DeviceCounters {
         pod.memoryBytes = memoryUsed;
     }
 
-    /** Busy time of the device is divided by weight among the pods that have a process on it. */
+    /**
+     * Busy time of the device is divided by weight among the pods that have a process on it; under
+     * MPS among those of its clients. Its server computes for them and is listed beside them.
+     */
     void split(long busyHundredths) {
         long weights = 0;
         for (int i = 0; i < pods.size(); i++) {
             PodCounters pod = pods.get(i);
-            weights += pod.listed ? view.weight(pod.podUid, uuid) : 0;
+            weights += pod.sharesSplit() ? view.weight(pod.podUid, uuid) : 0;
         }
         long left = busyHundredths;
         for (int i = 0; i < pods.size() && weights > 0; i++) {
             PodCounters pod = pods.get(i);
-            if (pod.listed) {
+            if (pod.sharesSplit()) {
                 long weight = view.weight(pod.podUid, uuid);
                 long part = left / weights * weight + left % weights * weight / weights;
                 pod.busy(Basis.DEVICE_SPLIT, part);
@@ -148,6 +130,19 @@ final class DeviceCounters {
             }
         }
         nobodys(left);
+    }
+
+    /**
+     * All that is counted of a stretch has been.
+     *
+     * @param device how busy the device was in it, in hundredths of a microsecond
+     * @param sole the pod that has the GPU alone, or null
+     */
+    void busyAtMost(long device, @Nullable String sole) {
+        for (int i = 0; i < pods.size(); i++) {
+            PodCounters pod = pods.get(i);
+            pod.busyAtMost(device, pod.podUid.equals(sole));
+        }
     }
 
     /** Busy time that is no pod's. */
@@ -160,7 +155,8 @@ final class DeviceCounters {
         for (int i = 0; i < pods.size(); i++) {
             PodCounters pod = pods.get(i);
             pod.memoryBytes = 0;
-            pod.listed = false;
+            pod.workedBefore = pod.worksNow;
+            pod.worksNow = false;
         }
         List<String> allocated = view.allocated(uuid);
         for (int i = 0; i < allocated.size(); i++) {
@@ -171,62 +167,69 @@ final class DeviceCounters {
             if (owner != null) {
                 PodCounters pod = of(owner.podUid());
                 pod.memoryBytes += Math.max(0, list.memory[i]);
-                pod.listed = true;
+                pod.worksNow |=
+                        list.mpsClients == 0 || list.isMpsClient[i] || view.given(pod.podUid, uuid);
                 pod.lastPresentMicros = now;
             }
         }
         for (int i = 0; i < pods.size(); i++) {
             PodCounters pod = pods.get(i);
-            pod.noteAsked(view.asked(pod.podUid, uuid), now);
-            pod.noteMemory(view.memoryGranted(pod.podUid, uuid), now);
-            if (view.lives(pod.podUid, pod.lastPresentMicros, now)) {
-                pod.endedMicros = PodCounters.NEVER;
-            } else if (pod.lives()) {
-                pod.endedMicros = now;
-            }
+            pod.gift.noteAsked(view.asked(pod.podUid, uuid), pod.lastPresentMicros, now);
+            pod.gift.noteMemory(view.memoryGranted(pod.podUid, uuid), pod.memoryBytes, now);
         }
         forgetLongEnded(now);
+    }
+
+    /** Who has ended: a pod's time ends with the pod, and not when somebody tidies up after it. */
+    private void noteLives(long now) {
+        for (int i = 0; i < pods.size(); i++) {
+            PodCounters pod = pods.get(i);
+            if (pod.name == null) {
+                pod.name = view.name(pod.podUid, now);
+            }
+            if (pod.lives() || pod.wasPresentSinceItsEnd()) {
+                pod.noteLife(view.livedUntil(pod.podUid, pod.lastPresentMicros, now), now);
+            }
+        }
     }
 
     /** Bounded memory: pods come and go on a node for months. */
     private void forgetLongEnded(long now) {
         for (int i = pods.size() - 1; i >= 0; i--) {
             PodCounters pod = pods.get(i);
-            if (!pod.lives() && now - pod.endedMicros > KEEP_ENDED_MICROS) {
+            // Who still stands in a list would be back, with all counters at zero.
+            long last = Math.max(pod.endedMicros, pod.lastPresentMicros);
+            if (!pod.lives() && now - last > KEEP_ENDED_MICROS) {
                 byPod.remove(pod.podUid);
                 pods.remove(i);
             }
         }
     }
 
-    /** Time up to now was measured, as far back as the ring reaches. */
-    void covered(long now) {
-        settle(now, RING);
+    /** Time up to now was measured on this basis, as far back as the ring reaches. */
+    void covered(Basis basis, long now) {
+        noteLives(now);
+        settle(basis, now, RING);
     }
 
     /** Time up to now was not measured. */
     void uncovered(long now) {
-        settle(now, 0);
+        noteLives(now);
+        settle(Basis.ALLOCATION, now, 0);
     }
 
-    private void settle(long now, long reach) {
+    private void settle(Basis basis, long now, long reach) {
         long gap = now - settledMicros;
         if (gap <= 0) {
             // While a call hung, a report settled more than that call can still bring.
             return;
         }
-        long covered = Math.min(gap, reach);
-        if (covered < gap) {
-            uncoveredUpTo = now - covered;
+        long coveredFrom = now - Math.min(gap, reach);
+        if (coveredFrom > settledMicros) {
+            uncoveredUpTo = coveredFrom;
         }
         for (int i = 0; i < pods.size(); i++) {
-            PodCounters pod = pods.get(i);
-            if (pod.lives()) {
-                pod.covered(covered);
-                // A pod that was seen first just now may not have been there all along.
-                pod.uncovered(pod.isNew ? 0 : gap - covered);
-                pod.isNew = false;
-            }
+            pods.get(i).settle(basis, settledMicros, coveredFrom, now);
         }
         settledMicros = now;
     }
@@ -234,7 +237,7 @@ final class DeviceCounters {
     /** What the ring can no longer bring back is uncovered, also while a call hangs. */
     void settleStalled(long now) {
         if (unsettledFor(now) > RING) {
-            uncovered(now - RING);
+            settle(Basis.ALLOCATION, now - RING, 0);
         }
     }
 

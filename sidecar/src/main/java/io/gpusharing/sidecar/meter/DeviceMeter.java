@@ -105,7 +105,8 @@ final class DeviceMeter {
             return Remedy.NONE;
         }
         ticks++;
-        reading.readList(nvml, handle, time.monotonicMicros());
+        boolean isSplit = selector.current() == Basis.DEVICE_SPLIT;
+        reading.readList(nvml, handle, isSplit, time.monotonicMicros());
         String sole = view.soleOwner(uuid, visible);
         reading.history.read(nvml, handle, time.wallMicros());
         readAt = time.monotonicMicros();
@@ -175,6 +176,10 @@ final class DeviceMeter {
             busy = counters.takeRows(reading, counted, device, sole, now);
             if (counted) {
                 processes.note(reading, busy);
+                // Where the device's history does not answer it may have been busy all the time.
+                counters.busyAtMost(
+                        device < 0 ? 100 * reading.history.window() : device,
+                        view.soleOwner(uuid, visible));
             }
         }
         checks.compare(busy, device, ticks % CHECK_EVERY_TICKS == 0, now, wall);
@@ -184,14 +189,15 @@ final class DeviceMeter {
                     // A row that may be ours was dropped, so this stretch was not measured.
                     counters.uncovered(now);
                 } else if (reading.rowsReady) {
-                    counters.covered(now);
+                    counters.covered(basis, now);
                 } else {
                     counters.settleStalled(now);
                 }
             }
             case DEVICE, DEVICE_SPLIT -> {
-                String sole = basis == Basis.DEVICE ? view.soleOwner(uuid, visible) : null;
-                takeDevice(sole, device, now);
+                String sole = view.soleOwner(uuid, visible);
+                takeDevice(basis, basis == Basis.DEVICE ? sole : null, device, now);
+                counters.busyAtMost(Math.max(0, device), sole);
             }
             case ALLOCATION -> counters.uncovered(now);
         }
@@ -214,7 +220,7 @@ final class DeviceMeter {
         }
     }
 
-    private void takeDevice(@Nullable String sole, long device, long now) {
+    private void takeDevice(Basis basis, @Nullable String sole, long device, long now) {
         boolean silent =
                 reading.history.isEmpty() && counters.unsettledFor(now) < IDLE_AFTER_MICROS;
         if (device < 0 || silent) {
@@ -229,7 +235,7 @@ final class DeviceMeter {
         } else {
             counters.split(device);
         }
-        counters.covered(now);
+        counters.covered(basis, now);
     }
 
     /** Pod by pod, what runs on it; null while that is not known. */
@@ -245,9 +251,12 @@ final class DeviceMeter {
 
     /** What a pod did here, as a report has it. */
     DeviceUse use(PodCounters pod, @Nullable String stalled, long now) {
-        return stalled == null
-                ? pod.use(uuid, selector.current(), reason(), now)
-                : pod.use(uuid, Basis.ALLOCATION, stalled, now);
+        if (pod.lives()) {
+            pod.noteBasis(
+                    stalled == null ? selector.current() : Basis.ALLOCATION,
+                    stalled == null ? reason() : stalled);
+        }
+        return pod.use(uuid, now);
     }
 
     private String reason() {

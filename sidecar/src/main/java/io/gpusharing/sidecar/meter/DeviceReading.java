@@ -26,7 +26,12 @@ final class DeviceReading {
 
     private static final long LIST_EVERY_MICROS = 10_000_000;
     private static final long LIST_AT_MOST_EVERY_MICROS = 2_000_000;
+
+    /** Where nobody's rows count, lists alone tell who was there: each tick. */
+    private static final long LIST_WHILE_SPLIT_EVERY_MICROS = 500_000;
+
     private static final long FUTURE_MICROS = 5_000_000;
+    private static final long PERIOD_MICROS = 200_000;
 
     final String uuid;
     final ProcessList list = new ProcessList();
@@ -69,6 +74,9 @@ final class DeviceReading {
     private @Nullable Owner heir;
     private boolean listFresh;
 
+    /** Whether MPS was ever seen to serve the device. */
+    private boolean servedByMps;
+
     DeviceReading(String uuid, Viewpoint view, long wallMicros) {
         this.uuid = uuid;
         this.view = view;
@@ -81,9 +89,14 @@ final class DeviceReading {
         history.from += byMicros;
     }
 
-    /** Reads the list if it is due; at once again after a single odd answer. */
-    void readList(Nvml nvml, long handle, long now) {
-        if (isFew(oddLists) || now - listedAt >= LIST_EVERY_MICROS) {
+    /**
+     * Reads the list if it is due; at once again after a single odd answer.
+     *
+     * @param isSplit whether the device's time is divided among those who are listed
+     */
+    void readList(Nvml nvml, long handle, boolean isSplit, long now) {
+        long every = isSplit || servedByMps ? LIST_WHILE_SPLIT_EVERY_MICROS : LIST_EVERY_MICROS;
+        if (isFew(oddLists) || now - listedAt >= every) {
             refreshList(nvml, handle, now);
         }
     }
@@ -95,6 +108,7 @@ final class DeviceReading {
         oddLists = listAnswer.ok() ? 0 : oddLists + 1;
         if (listAnswer.ok()) {
             view.listed(uuid, list, now);
+            servedByMps |= list.mpsClients > 0;
         }
         memoryUsed = nvml.memoryInfo(handle).ok() ? Math.max(0, nvml.memoryUsed()) : 0;
     }
@@ -218,6 +232,29 @@ final class DeviceReading {
             }
         }
         return false;
+    }
+
+    /**
+     * How much of the device's busy time is that of the processes which have rows. A row's percent
+     * is over those entries of the ring only that name a process which still lives, and of a
+     * process that is new over what another left in its place: seen on an H200. So percents say how
+     * busy processes were beside each other, and the device's history says how long. Only where all
+     * of them together fall short of it by more than rounding is the rest no process's.
+     *
+     * @param percents of all rows together
+     * @param device busy hundredths of a microsecond of the device, or {@link
+     *     DeviceHistory#UNKNOWN}
+     */
+    long ofProcesses(long percents, long device) {
+        long window = history.window();
+        if (device == DeviceHistory.UNKNOWN) {
+            return Math.min(percents, 100) * window;
+        }
+        // Rows are asked for later than the history, so an entry or more may be theirs alone.
+        long slack = rows.count * window + percents * (PERIOD_MICROS + rowsLaterMicros);
+        return rowsOfEnded || device <= percents * window + slack
+                ? (rows.count == 0 ? 0 : device)
+                : Math.min(device, percents * window);
     }
 
     /** Lets the next list be read at once, for instance on a device that came back. */

@@ -10,11 +10,13 @@ import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.Counters;
 import io.gpusharing.sidecar.usage.DeviceState;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.PodProcesses;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Snapshot;
 import io.gpusharing.sidecar.usage.Usage;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -218,6 +220,7 @@ public final class Meter implements Counters {
         synchronized (lock) {
             long now = time.monotonicMicros();
             Map<String, List<DeviceUse>> pods = new LinkedHashMap<>();
+            Map<String, PodName> names = new HashMap<>();
             List<Usage.Unattributed> unattributed = new ArrayList<>();
             boolean anyUsed = devices.stream().anyMatch(device -> device.counters.everUsed());
             for (DeviceMeter device : devices.isEmpty() ? List.of(metered.unseen()) : devices) {
@@ -229,6 +232,9 @@ public final class Meter implements Counters {
                     for (PodCounters pod : device.counters.all()) {
                         pods.computeIfAbsent(pod.podUid, uid -> new ArrayList<>())
                                 .add(device.use(pod, stalled, now));
+                        if (pod.name != null) {
+                            names.put(pod.podUid, pod.name);
+                        }
                     }
                 }
                 if (view.countsUnattributed()) {
@@ -241,7 +247,7 @@ public final class Meter implements Counters {
             List<Usage.Unasked> unasked = new ArrayList<>();
             List<Usage.MemoryExceeded> exceeded = new ArrayList<>();
             pods.forEach((uid, list) -> {
-                uses.add(new PodUse(uid, List.copyOf(list)));
+                uses.add(new PodUse(uid, names.get(uid), List.copyOf(list)));
                 Usage.Unasked pod = view.unasked(uid, list);
                 if (pod != null) {
                     unasked.add(pod);

@@ -90,11 +90,23 @@ final class ProcessTable {
         entry.command = view.command(pid);
         if (entry.watchedMicros >= LONG_ENOUGH_MICROS) {
             long half = entry.watchedMicros / 2;
-            entry.busyPercent =
-                    Math.toIntExact((entry.busyHundredths + half) / entry.watchedMicros);
+            int percent = Math.toIntExact((entry.busyHundredths + half) / entry.watchedMicros);
+            // Who was never caught beside others who compute may be in step with the sampling.
+            entry.busyPercent = percent == 0 && othersCompute(podUid) ? -1 : percent;
             entry.busyHundredths = 0;
             entry.watchedMicros = 0;
         }
+    }
+
+    private boolean othersCompute(String podUid) {
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            if (!entry.podUid.equals(podUid)
+                    && (entry.busyHundredths > 0 || entry.busyPercent > 0)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -4,13 +4,13 @@ import io.gpusharing.nvml.Nvml;
 import io.gpusharing.nvml.NvmlCall;
 import io.gpusharing.nvml.NvmlReturn;
 import io.gpusharing.sidecar.attribution.NodeFiles;
-import io.gpusharing.sidecar.attribution.NodeFiles.PodName;
 import io.gpusharing.sidecar.meter.GpuEvents;
 import io.gpusharing.sidecar.meter.Meter;
 import io.gpusharing.sidecar.report.Reporter;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.DeviceState;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Usage;
 import java.math.BigDecimal;
@@ -25,6 +25,7 @@ public final class AgentMetrics {
     private static final String METRICS =
             """
             gpusharing_gpu_busy_seconds_total counter Busy time of a GPU by a pod's container, in seconds of a GPU.
+            gpusharing_gpu_busy_at_most_seconds_total counter The most that busy time can have been, where others on the GPU computed, too.
             gpusharing_gpu_covered_seconds_total counter Time in which a pod's use of a GPU was measured.
             gpusharing_gpu_uncovered_seconds_total counter Time in which a pod's use of a GPU was not measured.
             gpusharing_gpu_memory_byte_seconds_total counter GPU memory held, integrated over covered time.
@@ -38,6 +39,8 @@ public final class AgentMetrics {
             gpusharing_xid_errors_total counter Critical errors (XID) that a GPU reported.
             gpusharing_reports_total counter Usage reports to the timekeeper.
             """;
+
+    private static final PodName UNNAMED = new PodName("", "");
 
     private final Meter meter;
     private final Reporter reporter;
@@ -71,7 +74,7 @@ public final class AgentMetrics {
         Usage usage = meter.usage();
         for (PodUse pod : usage.pods()) {
             for (DeviceUse device : pod.devices()) {
-                pod(text, pod.uid(), device);
+                pod(text, pod, device);
             }
         }
         for (Usage.Unattributed device : usage.unattributed()) {
@@ -117,23 +120,28 @@ public final class AgentMetrics {
         return text;
     }
 
-    private void pod(MetricsText text, String uid, DeviceUse device) {
-        PodName name = files.name(uid);
-        String namespace = name == null ? "" : name.namespace();
-        String pod = name == null ? "" : name.pod();
+    private void pod(MetricsText text, PodUse pod, DeviceUse device) {
+        PodName name = pod.name() == null ? UNNAMED : pod.name();
         String[] labels = {
-            "namespace", namespace, "pod", pod, "pod_uid", uid, "gpu_uuid", device.uuid()
+            "namespace",
+            name.namespace(),
+            "pod",
+            name.pod(),
+            "pod_uid",
+            pod.uid(),
+            "gpu_uuid",
+            device.uuid()
         };
-        long inContainers = 0;
-        for (DeviceUse.ContainerUse container : device.containers()) {
-            inContainers += container.gpuMicroseconds();
-            busy(text, labels, container.containerId(), device, container.gpuMicroseconds());
+        for (DeviceUse.Part part : device.parts()) {
+            busy(text, labels, part);
         }
-        // What was counted before a restart, or divided by weight, names no container.
-        long rest = device.gpuMicroseconds() - inContainers;
-        if (rest > 0 || device.containers().isEmpty()) {
-            busy(text, labels, "", device, Math.max(0, rest));
+        if (device.parts().isEmpty()) {
+            busy(text, labels, new DeviceUse.Part("", device.measuredBy(), 0));
         }
+        text.sample(
+                "gpusharing_gpu_busy_at_most_seconds_total",
+                seconds(device.atMostMicroseconds()),
+                labels);
         text.sample(
                 "gpusharing_gpu_covered_seconds_total",
                 seconds(device.coveredMicroseconds()),
@@ -161,11 +169,10 @@ public final class AgentMetrics {
         }
     }
 
-    private static void busy(
-            MetricsText text, String[] labels, String container, DeviceUse device, long micros) {
+    private static void busy(MetricsText text, String[] labels, DeviceUse.Part part) {
         text.sample(
                 "gpusharing_gpu_busy_seconds_total",
-                seconds(micros),
+                seconds(part.gpuMicroseconds()),
                 labels[0],
                 labels[1],
                 labels[2],
@@ -175,9 +182,9 @@ public final class AgentMetrics {
                 labels[6],
                 labels[7],
                 "container_id",
-                container,
+                part.containerId(),
                 "basis",
-                device.basis().wire());
+                part.basis().wire());
     }
 
     private void device(MetricsText text, DeviceState device) {

@@ -2,6 +2,7 @@ package io.gpusharing.sidecar.report;
 
 import io.gpusharing.sidecar.json.Json;
 import io.gpusharing.sidecar.usage.Basis;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.Snapshot;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -125,9 +127,15 @@ public final class StateFile {
             for (Snapshot.Pod pod : device.pods()) {
                 out.append(out.charAt(out.length() - 1) == '[' ? "{\"uid\":" : ",{\"uid\":");
                 Json.quote(out, pod.uid());
+                if (pod.name() != null) {
+                    out.append(",\"namespace\":");
+                    Json.quote(out, pod.name().namespace());
+                    out.append(",\"name\":");
+                    Json.quote(out, pod.name().pod());
+                }
                 out.append(",\"measuredBy\":\"").append(pod.measuredBy().name()).append('"');
                 out.append(",\"lastPresentMicros\":").append(pod.lastPresentMicros());
-                out.append(",\"busy\":").append(pod.busyHundredths());
+                busy(out, pod);
                 out.append(",\"memory\":").append(pod.memoryByteSeconds());
                 out.append(",\"covered\":").append(pod.coveredMicros());
                 out.append(",\"uncovered\":").append(pod.uncoveredMicros()).append('}');
@@ -135,6 +143,40 @@ public final class StateFile {
             out.append("]}");
         }
         return out.append("]}").toString();
+    }
+
+    /** The sum as well, which is all that earlier agents read. */
+    private static void busy(StringBuilder out, Snapshot.Pod pod) {
+        long sum = pod.busyHundredths().values().stream().mapToLong(Long::longValue).sum();
+        out.append(",\"busy\":").append(sum);
+        out.append(",\"atMost\":").append(pod.atMostHundredths()).append(",\"busyBy\":{");
+        pod.busyHundredths()
+                .forEach((basis, busy) -> {
+                    out.append(out.charAt(out.length() - 1) == '{' ? "\"" : ",\"");
+                    out.append(basis.name()).append("\":").append(busy.longValue());
+                });
+        out.append('}');
+    }
+
+    /** What an earlier agent left says no more than by which basis it was counted last. */
+    private static Map<Basis, Long> busy(Map<?, ?> pod, Basis measuredBy) {
+        Map<Basis, Long> busy = new EnumMap<>(Basis.class);
+        if (pod.get("busyBy") instanceof Map<?, ?> byBasis) {
+            for (Object basis : byBasis.keySet()) {
+                busy.put(
+                        Basis.valueOf(String.valueOf(basis)),
+                        counter(byBasis, String.valueOf(basis)));
+            }
+        } else {
+            busy.put(measuredBy, counter(pod, "busy"));
+        }
+        return busy;
+    }
+
+    private static @Nullable PodName name(Map<?, ?> pod) {
+        return pod.containsKey("name")
+                ? new PodName(string(pod, "namespace"), string(pod, "name"))
+                : null;
     }
 
     static State decode(String text) {
@@ -146,12 +188,15 @@ public final class StateFile {
         for (Map<?, ?> device : objects(state, "devices")) {
             List<Snapshot.Pod> pods = new ArrayList<>();
             for (Map<?, ?> pod : objects(device, "pods")) {
+                Basis measuredBy = Basis.valueOf(string(pod, "measuredBy"));
                 pods.add(
                         new Snapshot.Pod(
                                 string(pod, "uid"),
-                                Basis.valueOf(string(pod, "measuredBy")),
+                                name(pod),
+                                measuredBy,
                                 number(pod, "lastPresentMicros"),
-                                counter(pod, "busy"),
+                                busy(pod, measuredBy),
+                                counter(pod, pod.containsKey("atMost") ? "atMost" : "busy"),
                                 counter(pod, "memory"),
                                 counter(pod, "covered"),
                                 counter(pod, "uncovered")));

@@ -96,6 +96,7 @@ public record UsageReport(String run, long sequence, String meter, Usage usage) 
         out.append(",\"basis\":\"").append(basis.wire()).append("\",\"basisReason\":");
         Json.quote(out, line(reason));
         out.append(",\"gpuMicroseconds\":").append(device.gpuMicroseconds());
+        out.append(",\"atMostMicroseconds\":").append(device.atMostMicroseconds());
         out.append(",\"memoryByteSeconds\":").append(device.memoryByteSeconds());
         out.append(",\"coveredMicroseconds\":").append(device.coveredMicroseconds());
         out.append(",\"uncoveredMicroseconds\":").append(device.uncoveredMicroseconds());

@@ -9,27 +9,30 @@ import java.util.List;
  * @param basis what is used now
  * @param basisReason why no better one; for {@link Basis#PROCESS} empty, or what it lacks
  * @param gpuMicroseconds busy time in microseconds of one whole GPU
+ * @param atMostMicroseconds the most that it can have been: more than was counted where others on
+ *     the GPU computed, too, of whom each can have been caught in the place of another
  * @param memoryByteSeconds bytes held, integrated over covered time
  * @param coveredMicroseconds time that was measured
  * @param uncoveredMicroseconds time that was not; both add up to the time metered
  * @param memory what is held now; for a report see {@link Usage.MemoryExceeded}
  * @param unasked whether the pod uses it without having been given it; for a report see {@link
  *     Usage.Unasked}
- * @param measuredBy the basis that busy time was last counted on
- * @param containers the pod's containers; not part of a report
+ * @param measuredBy the basis of the last stretch of time that was measured
+ * @param parts of the busy time, each on its basis; not part of a report
  */
 public record DeviceUse(
         String uuid,
         Basis basis,
         String basisReason,
         long gpuMicroseconds,
+        long atMostMicroseconds,
         long memoryByteSeconds,
         long coveredMicroseconds,
         long uncoveredMicroseconds,
         Memory memory,
         boolean unasked,
         Basis measuredBy,
-        List<ContainerUse> containers) {
+        List<Part> parts) {
 
     /**
      * Memory of the device.
@@ -46,10 +49,11 @@ public record DeviceUse(
     }
 
     /**
-     * The part of one container.
+     * A part of the busy time.
      *
-     * @param containerId the runtime's id; empty where it is not known
-     * @param gpuMicroseconds busy time since this process started; not kept over a restart
+     * @param containerId the runtime's id of the container; empty where it is not known, as of what
+     *     was counted before a restart, or divided by weight
+     * @param basis by which it was counted
      */
-    public record ContainerUse(String containerId, long gpuMicroseconds) {}
+    public record Part(String containerId, Basis basis, long gpuMicroseconds) {}
 }

@@ -1,6 +1,8 @@
 package io.gpusharing.sidecar.usage;
 
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a meter remembers over a restart of its container.
@@ -28,15 +30,20 @@ public record Snapshot(String bootId, long startedMicros, long savedMicros, List
     /**
      * One pod on the device.
      *
-     * @param measuredBy the basis that busy time was last counted on
+     * @param name null where it is not known
+     * @param measuredBy the basis of the last stretch of time that was measured
      * @param lastPresentMicros when a process of it was last seen, monotonic
-     * @param busyHundredths busy time in hundredths of a microsecond
+     * @param busyHundredths busy time in hundredths of a microsecond, by the basis it was counted
+     *     on
+     * @param atMostHundredths the most that it can have been
      */
     public record Pod(
             String uid,
+            @Nullable PodName name,
             Basis measuredBy,
             long lastPresentMicros,
-            long busyHundredths,
+            Map<Basis, Long> busyHundredths,
+            long atMostHundredths,
             long memoryByteSeconds,
             long coveredMicros,
             long uncoveredMicros) {}

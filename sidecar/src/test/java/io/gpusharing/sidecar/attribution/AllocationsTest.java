@@ -6,6 +6,7 @@ import io.gpusharing.sidecar.attribution.Allocations.Entry;
 import io.gpusharing.sidecar.attribution.GrantedPod.Container;
 import io.gpusharing.sidecar.attribution.GrantedPod.Hold;
 import io.gpusharing.sidecar.attribution.GrantedPod.Kind;
+import io.gpusharing.sidecar.usage.PodName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -235,7 +236,7 @@ class AllocationsTest {
 
         kubelet.refreshNames();
 
-        assertThat(kubelet.name(POD)).isEqualTo(new NodeFiles.PodName("team-a", "notebook-0"));
+        assertThat(kubelet.name(POD)).isEqualTo(new PodName("team-a", "notebook-0"));
         assertThat(kubelet.name(OTHER)).isNull();
     }
 

@@ -87,11 +87,15 @@ class InvariantsTest {
                 // The timekeeper refuses a report with more.
                 assertThat(use.gpuMicroseconds())
                         .isLessThanOrEqualTo(use.coveredMicroseconds() + 10_000_000);
+                assertThat(use.atMostMicroseconds())
+                        .isBetween(use.gpuMicroseconds(), use.coveredMicroseconds() + 10_000_000);
                 perDevice.merge(use.uuid(), use.gpuMicroseconds(), Long::sum);
                 DeviceUse last = before.put(pod.uid() + use.uuid(), use);
                 if (last != null) {
                     assertThat(use.gpuMicroseconds())
                             .isGreaterThanOrEqualTo(last.gpuMicroseconds());
+                    assertThat(use.atMostMicroseconds())
+                            .isGreaterThanOrEqualTo(last.atMostMicroseconds());
                     assertThat(use.memoryByteSeconds())
                             .isGreaterThanOrEqualTo(last.memoryByteSeconds());
                     assertThat(use.coveredMicroseconds())

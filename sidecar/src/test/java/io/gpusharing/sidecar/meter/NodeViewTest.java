@@ -45,7 +45,7 @@ public class NodeViewTest {
         DeviceUse own = bench.use();
         assertThat(own.basis()).isEqualTo(Basis.PROCESS);
         assertThat(own.gpuMicroseconds()).isCloseTo(bench.truth(0), withinPercentage(2));
-        assertThat(own.containers())
+        assertThat(own.parts())
                 .singleElement()
                 .satisfies(container -> {
                     assertThat(container.containerId()).hasSize(64);
@@ -191,8 +191,8 @@ public class NodeViewTest {
         bench.play(Duration.ofMinutes(10));
 
         DeviceUse use = bench.use(Bench.POD, "GPU-0");
-        assertThat(use.containers()).hasSize(2);
-        assertThat(use.containers())
+        assertThat(use.parts()).hasSize(2);
+        assertThat(use.parts())
                 .filteredOn(container -> container.containerId().startsWith("f"))
                 .singleElement()
                 .satisfies(container ->
@@ -238,10 +238,12 @@ public class NodeViewTest {
     }
 
     @Test
-    void aPodThatIsGoneStopsAndIsForgottenInTheEnd() {
+    void aPodThatIsGoneStopsAndIsForgottenInTheEnd() throws IOException {
         Bench bench = Bench.node(DEVICE, "process host=100 busy=50% to=60s uid=" + Bench.POD);
 
-        bench.play(Duration.ofMinutes(3));
+        bench.play(Duration.ofMinutes(1));
+        delete(bench.proc.resolve("100"));
+        bench.play(Duration.ofMinutes(2));
         long then = bench.use().coveredMicroseconds();
         bench.play(Duration.ofMinutes(2));
         assertThat(bench.use().coveredMicroseconds()).isEqualTo(then);
@@ -309,7 +311,7 @@ public class NodeViewTest {
         return Bench.files(checkpoint, Bench.NOWHERE, Bench.NOWHERE);
     }
 
-    private static void delete(Path tree) throws IOException {
+    static void delete(Path tree) throws IOException {
         try (Stream<Path> files = Files.walk(tree)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
@@ -354,7 +356,7 @@ public class NodeViewTest {
                                 1,
                                 List.of(
                                         new PodProcesses.GpuProcess(
-                                                200, "python (x) y", 1L << 30, 0))));
+                                                200, "python (x) y", 1L << 30, -1))));
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.gpusharing.sidecar.report.FakeTimekeeper.Reply;
 import io.gpusharing.sidecar.usage.Basis;
 import io.gpusharing.sidecar.usage.Counters;
 import io.gpusharing.sidecar.usage.DeviceUse;
+import io.gpusharing.sidecar.usage.PodName;
 import io.gpusharing.sidecar.usage.PodUse;
 import io.gpusharing.sidecar.usage.Snapshot;
 import io.gpusharing.sidecar.usage.Usage;
@@ -15,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +64,7 @@ class ReporterTest {
                             Basis.PROCESS,
                             "",
                             busy,
+                            busy,
                             0,
                             busy,
                             0,
@@ -70,7 +73,7 @@ class ReporterTest {
                             Basis.PROCESS,
                             List.of());
             return new Usage(
-                    List.of(new PodUse("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", List.of(use))),
+                    List.of(new PodUse("0c5c2a52-6d0b-4b0a-9b7e-0a6f4b4b2f10", null, List.of(use))),
                     List.of(),
                     List.of(),
                     List.of(),
@@ -251,12 +254,26 @@ class ReporterTest {
                                                 9,
                                                 List.of(
                                                         new Snapshot.Pod(
-                                                                "a", Basis.DEVICE, 1, 2, 3, 4, 5),
+                                                                "a",
+                                                                new PodName("team-a", "trainer"),
+                                                                Basis.DEVICE,
+                                                                1,
+                                                                Map.of(
+                                                                        Basis.PROCESS,
+                                                                        2L,
+                                                                        Basis.DEVICE,
+                                                                        6L),
+                                                                9,
+                                                                3,
+                                                                4,
+                                                                5),
                                                         new Snapshot.Pod(
                                                                 "b",
-                                                                Basis.PROCESS,
+                                                                null,
+                                                                Basis.ALLOCATION,
                                                                 1,
-                                                                2,
+                                                                Map.of(),
+                                                                0,
                                                                 3,
                                                                 4,
                                                                 5))),
@@ -266,6 +283,35 @@ class ReporterTest {
 
         assertThat(stateFile.load()).isEqualTo(new StateFile.Loaded.Found(state));
         assertThat(directory.resolve("meter.json.next")).doesNotExist();
+    }
+
+    @Test
+    void whatAnEarlierAgentLeftIsReadAsCountedOnTheBasisThatItNames() throws IOException {
+        Files.writeString(
+                directory.resolve("meter.json"),
+                """
+                {"version":1,"run":"run-1","sequence":3,"bootId":"boot","startedMicros":-5,
+                "savedMicros":6,"devices":[{"uuid":"GPU-1","settledMicros":7,"rowsFrom":8,
+                "unattributed":9,"pods":[{"uid":"a","measuredBy":"DEVICE","lastPresentMicros":1,
+                "busy":2,"memory":3,"covered":4,"uncovered":5}]}]}
+                """);
+
+        assertThat(stateFile.load())
+                .isInstanceOfSatisfying(
+                        StateFile.Loaded.Found.class,
+                        it ->
+                                assertThat(it.state().snapshot().devices().getFirst().pods())
+                                        .containsExactly(
+                                                new Snapshot.Pod(
+                                                        "a",
+                                                        null,
+                                                        Basis.DEVICE,
+                                                        1,
+                                                        Map.of(Basis.DEVICE, 2L),
+                                                        2,
+                                                        3,
+                                                        4,
+                                                        5)));
     }
 
     private final class Recorder implements ReportEvents {

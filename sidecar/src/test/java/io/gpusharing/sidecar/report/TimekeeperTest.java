@@ -37,12 +37,14 @@ class TimekeeperTest {
                             List.of(
                                     new PodUse(
                                             UID,
+                                            null,
                                             List.of(
                                                     new DeviceUse(
                                                             "GPU-1",
                                                             Basis.DEVICE,
                                                             "why \"so\"\n",
                                                             1,
+                                                            8,
                                                             2,
                                                             3,
                                                             4,
@@ -177,7 +179,7 @@ class TimekeeperTest {
                                 + UID
                                 + "\",\"devices\":[{\"uuid\":\"GPU-1\",\"basis\":\"Device\","
                                 + "\"basisReason\":\"why \\\"so\\\" \",\"gpuMicroseconds\":1,"
-                                + "\"memoryByteSeconds\":2,\"coveredMicroseconds\":3,"
+                                + "\"atMostMicroseconds\":8,\"memoryByteSeconds\":2,\"coveredMicroseconds\":3,"
                                 + "\"uncoveredMicroseconds\":4}]}],\"unattributed\":[{\"uuid\":"
                                 + "\"GPU-1\",\"gpuMicroseconds\":7}]}");
     }
@@ -185,7 +187,7 @@ class TimekeeperTest {
     private static String sent(DeviceUse use) {
         Usage usage =
                 new Usage(
-                        List.of(new PodUse(UID, List.of(use))),
+                        List.of(new PodUse(UID, null, List.of(use))),
                         List.of(),
                         List.of(),
                         List.of(),
@@ -202,6 +204,7 @@ class TimekeeperTest {
                                 Basis.ALLOCATION,
                                 "lost",
                                 5,
+                                5,
                                 0,
                                 9,
                                 9,
@@ -215,6 +218,7 @@ class TimekeeperTest {
                                 "GPU-1",
                                 Basis.ALLOCATION,
                                 "lost",
+                                0,
                                 0,
                                 0,
                                 0,
@@ -240,6 +244,7 @@ class TimekeeperTest {
                                 0,
                                 0,
                                 0,
+                                0,
                                 9,
                                 DeviceUse.Memory.UNKNOWN,
                                 false,
@@ -254,7 +259,7 @@ class TimekeeperTest {
     void aStaticPodWithoutAKnownUidIsNotReported() {
         Usage usage =
                 new Usage(
-                        List.of(new PodUse("a".repeat(32), List.of())),
+                        List.of(new PodUse("a".repeat(32), null, List.of())),
                         List.of(),
                         List.of(),
                         List.of(),

@@ -99,6 +99,20 @@ class ByUseTest {
         assertThat(ledger.charged(pod)).isEqualTo(minutes("5.75"));
     }
 
+    /** An agent that goes on after the end would make the seven seconds cost the floor. */
+    @Test
+    void whatNobodySawOfAShortPodIsChargedInFull() {
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofSeconds(27));
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(27)));
+        ledger.measured(pod, 0, 20);
+
+        ledger.pass(Duration.ofMinutes(20));
+
+        // 20 s at a tenth of its half and 7 s of its half, but for what no whole rate gives back.
+        assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(4_500_009));
+    }
+
     @Test
     void aReportThatComesAfterThePodHasEndedStillCounts() {
         ledger.onUpdate(pod);
