@@ -326,9 +326,11 @@ create table usage_counter (
     sequence     bigint      not null,
     first_at     timestamptz not null,
     last_at      timestamptz not null,
+    at_most_us   bigint      not null default 0,
     primary key (cluster, pod_uid, run, meter, device)
 ) with (fillfactor = 60);
 comment on column usage_counter.gpu_us is 'busy time of the whole GPU, in microseconds';
+comment on column usage_counter.at_most_us is 'the most that it can have been: beside others who computed, all that the GPU did';
 comment on column usage_counter.memory_bs is 'device memory held, in byte-seconds';
 
 -- Use of a node's GPUs that belongs to no pod, by run of its agent.

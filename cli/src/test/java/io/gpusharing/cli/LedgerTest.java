@@ -182,7 +182,9 @@ class LedgerTest {
                 [{"namespace":"team-a","name":"sweep-x1","ownerKind":"Job","ownerName":"sweep","budget":"team-a","summary":"","pods":3,"rate":500000,
                   "heldSeconds":5400,"charged":2700000000,"measured":270000000,"idle":2430000000,"unwatched":0,"busyPercent":"10.0"},
                  {"namespace":"team-b","budget":"team-a","summary":"","pods":1,"rate":1000000,
-                  "heldSeconds":60,"charged":60000000,"measured":0,"idle":0,"unwatched":60000000}]
+                  "heldSeconds":60,"charged":60000000,"measured":0,"idle":0,"unwatched":60000000},
+                 {"namespace":"team-a","name":"notebook","budget":"team-a","summary":"","pods":1,"rate":500000,
+                  "heldSeconds":60,"charged":30000000,"measured":0,"idle":6000000,"unwatched":0,"busyAtMostPercent":"80.0"}]
                 """,
                 "");
 
@@ -190,9 +192,10 @@ class LedgerTest {
                 .isEqualTo(
                         new Answer(
                                 """
-                                NAMESPACE   NAME        PODS   GPUS   HELD    CHARGED   IDLE     BUSY    UNWATCHED
-                                team-a      Job/sweep   3      0.5    1h30m   45.000    40.500   10.0%   0.000
-                                team-b      -           1      1      1m      1.000     -        -       1.000
+                                NAMESPACE   NAME        PODS   GPUS   HELD    CHARGED   IDLE     BUSY      UNWATCHED
+                                team-a      Job/sweep   3      0.5    1h30m   45.000    40.500   10.0%     0.000
+                                team-b      -           1      1      1m      1.000     -        -         1.000
+                                team-a      notebook    1      0.5    1m      0.500     0.100    <=80.0%   0.000
                                 """,
                                 "", 0));
     }

@@ -33,7 +33,9 @@ record PodUsage(Metadata metadata, Status status) {
     /**
      * What it did.
      *
-     * @param busyPercent of what it held while it was watched; null if that was never
+     * @param busyPercent of what it held while it was watched; null if that was never, or is not
+     *     certain
+     * @param busyAtMostPercent the most that it can have been, where it is not certain
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Use(
@@ -41,12 +43,23 @@ record PodUsage(Metadata metadata, Status status) {
             String basis,
             String minutes,
             @Nullable String busyPercent,
+            @Nullable String busyAtMostPercent,
             Instant lastReport) {}
 
-    /** Of what it holds, GPUs that were not busy while it was watched; empty if it never was. */
+    /** How busy it was, in words; empty if nobody watched. */
+    static String busy(@Nullable String percent, @Nullable String atMost) {
+        return percent != null ? percent + "%" : atMost == null ? "" : "<=" + atMost + "%";
+    }
+
+    /**
+     * Of what it holds, GPUs that were for certain not busy while it was watched; empty if it never
+     * was.
+     */
     Optional<BigDecimal> idle() {
         return Optional.ofNullable(status.measured())
-                .flatMap(it -> Optional.ofNullable(it.busyPercent()))
+                .flatMap(it ->
+                        Optional.ofNullable(it.busyPercent())
+                                .or(() -> Optional.ofNullable(it.busyAtMostPercent())))
                 .map(busy -> HUNDRED.subtract(new BigDecimal(busy)).max(BigDecimal.ZERO))
                 .map(idle ->
                         new BigDecimal(status.gpus())

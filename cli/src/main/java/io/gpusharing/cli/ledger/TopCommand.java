@@ -108,7 +108,10 @@ public final class TopCommand implements Runnable {
                                 pod.metadata().name(),
                                 status.gpus(),
                                 pod.idle().map(BigDecimal::toPlainString).orElse(""),
-                                use.map(Use::busyPercent).map(busy -> busy + "%").orElse(""),
+                                use.map(it ->
+                                                PodUsage.busy(
+                                                        it.busyPercent(), it.busyAtMostPercent()))
+                                        .orElse(""),
                                 Span.text(Duration.between(status.since(), clock.instant())),
                                 status.chargedMinutes(),
                                 status.budget()));

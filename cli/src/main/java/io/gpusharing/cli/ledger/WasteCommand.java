@@ -27,7 +27,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         description = {
             "Pods of a budget that held GPUs and did not use them, most idle first.",
-            "Of those that were there in the last week, without --from. UNWATCHED is what nobody measured, and is not called idle."
+            "Of those that were there in the last week, without --from. UNWATCHED is what nobody measured, and is not called idle.",
+            "BUSY <= says how busy it was at most, beside others who computed on the same GPU; IDLE is what is certain."
         })
 public final class WasteCommand implements Runnable {
 
@@ -76,7 +77,8 @@ public final class WasteCommand implements Runnable {
             long measured,
             long idle,
             long unwatched,
-            @Nullable String busyPercent) {
+            @Nullable String busyPercent,
+            @Nullable String busyAtMostPercent) {
 
         private String title() {
             return pod == null && ownerName != null
@@ -108,6 +110,7 @@ public final class WasteCommand implements Runnable {
     }
 
     private static List<String> row(Line line) {
+        String busy = PodUsage.busy(line.busyPercent(), line.busyAtMostPercent());
         return List.of(
                 line.namespace(),
                 line.title(),
@@ -115,8 +118,8 @@ public final class WasteCommand implements Runnable {
                 GpuShare.inGpus(line.rate()),
                 Span.text(Duration.ofSeconds(line.heldSeconds())),
                 new GpuTime(line.charged()).minutes(),
-                line.busyPercent() == null ? "" : new GpuTime(line.idle()).minutes(),
-                line.busyPercent() == null ? "" : line.busyPercent() + "%",
+                busy.isEmpty() ? "" : new GpuTime(line.idle()).minutes(),
+                busy,
                 new GpuTime(line.unwatched()).minutes());
     }
 }

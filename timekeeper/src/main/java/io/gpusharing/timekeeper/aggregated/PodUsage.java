@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.aggregated.Table.Column;
 import io.gpusharing.timekeeper.statement.PodCharges.PodCharge;
+import io.gpusharing.timekeeper.usage.Busy;
 import io.gpusharing.timekeeper.usage.MeasuredUse.Measured;
 import java.time.Instant;
 import java.util.List;
@@ -87,7 +88,9 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
      * @param meter who measured it, {@code Agent} or {@code Sidecar}
      * @param basis how, by device
      * @param basisReason why no better; absent if there is none
-     * @param busyPercent of what it held while it was watched; absent if that was never
+     * @param busyPercent of what it held while it was watched; absent if that was never, or is not
+     *     certain
+     * @param busyAtMostPercent the most that it can have been; absent where it is certain
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Use(
@@ -96,7 +99,15 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
             @Nullable String basisReason,
             String minutes,
             @Nullable String busyPercent,
-            Instant lastReport) {}
+            @Nullable String busyAtMostPercent,
+            Instant lastReport) {
+
+        private String busy() {
+            return busyPercent != null
+                    ? busyPercent + "%"
+                    : busyAtMostPercent == null ? UNKNOWN : "<=" + busyAtMostPercent + "%";
+        }
+    }
 
     /**
      * What the ledger says of a pod.
@@ -123,25 +134,26 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
     }
 
     private static Use use(Measured use, long rate) {
+        Busy busy = use.busy(rate);
         return new Use(
                 use.meter(),
                 use.basis(),
                 use.basisReason(),
                 use.measuredMinutes(),
-                use.busyPercent(rate),
+                busy.percent(),
+                busy.atMostPercent(),
                 use.lastReport());
     }
 
     /** In one line. */
     List<String> cells(Instant now) {
         Use use = status.measured();
-        String busy = use == null ? null : use.busyPercent();
         return List.of(
                 metadata.name(),
                 status.gpus(),
                 Age.of(status.since(), now),
                 status.chargedMinutes(),
-                busy == null ? UNKNOWN : busy + "%",
+                use == null ? UNKNOWN : use.busy(),
                 status.budget().isEmpty() ? "<none>" : status.budget(),
                 status.node(),
                 use == null ? UNKNOWN : use.minutes(),

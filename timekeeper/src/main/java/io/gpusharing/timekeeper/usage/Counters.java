@@ -10,6 +10,7 @@ import java.util.UUID;
  * How far the counters of one run have come, for one pod on one GPU. Merging takes the larger of
  * each counter, so reports can come in any order and more than once.
  *
+ * @param atMostMicroseconds the most that {@code gpuMicroseconds} can have been
  * @param sequence the latest report that had it
  * @param lastAt when any report had it last, by our clock
  */
@@ -18,6 +19,7 @@ public record Counters(
         Basis basis,
         String basisReason,
         long gpuMicroseconds,
+        long atMostMicroseconds,
         long memoryByteSeconds,
         long coveredMicroseconds,
         long uncoveredMicroseconds,
@@ -63,6 +65,7 @@ public record Counters(
                 latest.basis,
                 latest.basisReason,
                 Math.max(gpuMicroseconds, other.gpuMicroseconds),
+                Math.max(atMostMicroseconds, other.atMostMicroseconds),
                 Math.max(memoryByteSeconds, other.memoryByteSeconds),
                 Math.max(coveredMicroseconds, other.coveredMicroseconds),
                 Math.max(uncoveredMicroseconds, other.uncoveredMicroseconds),

@@ -6,7 +6,6 @@ import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -33,8 +32,8 @@ public class MeasuredUse {
     private static final String BEST_OF =
             """
             with device as (
-                select pod_uid, meter, device, sum(gpu_us) as gpu_us, sum(memory_bs) as memory_bs,
-                       sum(covered_us) as covered_us, sum(uncovered_us) as uncovered_us,
+                select pod_uid, meter, device, sum(gpu_us) as gpu_us, sum(greatest(at_most_us, gpu_us)) as at_most_us,
+                       sum(memory_bs) as memory_bs, sum(covered_us) as covered_us, sum(uncovered_us) as uncovered_us,
                        max(last_at) as last_at,
                        (array_agg(basis order by last_at desc, run))[1] as basis,
                        (array_agg(basis_reason order by last_at desc, run))[1] as basis_reason
@@ -46,6 +45,7 @@ public class MeasuredUse {
                   from device
             ), pod as (
                 select pod_uid, meter, sum(gpu_us)::bigint as gpu_us,
+                       sum(at_most_us)::bigint as at_most_us,
                        least(sum(memory_bs), 9223372036854775807)::bigint as memory_bs, max(covered_us)::bigint as covered_us,
                        max(uncovered_us)::bigint as uncovered_us, max(last_at) as last_at,
                        string_agg(distinct basis, ',' order by basis) filter (where latest) as basis,
@@ -96,6 +96,7 @@ public class MeasuredUse {
      * @param basis how, by device, joined by commas
      * @param basisReason why no better; absent if there is none
      * @param measured busy time, in micro-GPU-seconds
+     * @param measuredAtMost the most that it can have been, where others on its GPUs computed, too
      * @param memoryByteSeconds device memory held
      * @param coveredMicroseconds wall time that was measured
      * @param uncoveredMicroseconds wall time that was not, since the meter began
@@ -107,19 +108,21 @@ public class MeasuredUse {
             @Nullable String basisReason,
             long measured,
             String measuredMinutes,
+            long measuredAtMost,
             long memoryByteSeconds,
             long coveredMicroseconds,
             long uncoveredMicroseconds,
             Instant lastReport) {
 
         /**
-         * How much of its share the pod was busy while it was watched, in percent with one decimal.
+         * How much of its share the pod was busy while it was watched.
          *
          * @param rate micro-GPUs it holds
          */
-        public @Nullable String busyPercent(long rate) {
-            return percent(
+        public Busy busy(long rate) {
+            return Busy.of(
                     measured,
+                    measuredAtMost,
                     BigDecimal.valueOf(rate)
                             .multiply(BigDecimal.valueOf(coveredMicroseconds))
                             .movePointLeft(6));
@@ -155,16 +158,6 @@ public class MeasuredUse {
                         .single());
     }
 
-    /** With one decimal; null of nothing. */
-    static @Nullable String percent(long part, BigDecimal whole) {
-        return whole.signum() <= 0
-                ? null
-                : BigDecimal.valueOf(part)
-                        .multiply(BigDecimal.valueOf(100))
-                        .divide(whole, 1, RoundingMode.HALF_EVEN)
-                        .toPlainString();
-    }
-
     private static Measured measured(ResultSet row) throws SQLException {
         // A microsecond of a whole GPU is a micro-GPU-second.
         GpuTime busy = new GpuTime(row.getLong("gpu_us"));
@@ -174,6 +167,7 @@ public class MeasuredUse {
                 row.getString("basis_reason"),
                 busy.microGpuSeconds(),
                 busy.minutes(),
+                row.getLong("at_most_us"),
                 row.getLong("memory_bs"),
                 row.getLong("covered_us"),
                 row.getLong("uncovered_us"),

@@ -44,13 +44,26 @@ class MeasuredUseController {
      * A pod's charge and its measured use.
      *
      * @param use absent if nobody has measured it
-     * @param busyPercent how much of its share it was busy, while it was watched
+     * @param busyPercent how much of its share it was busy, while it was watched; absent where that
+     *     is not certain
+     * @param busyAtMostPercent the most that it can have been; absent where it is certain
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record PodUse(
             @JsonUnwrapped PodCharge charge,
             @Nullable Measured use,
-            @Nullable String busyPercent) {}
+            @Nullable String busyPercent,
+            @Nullable String busyAtMostPercent) {
+
+        static PodUse of(PodCharge charge, @Nullable Measured use) {
+            Busy busy = use == null ? null : use.busy(charge.rate());
+            return new PodUse(
+                    charge,
+                    use,
+                    busy == null ? null : busy.percent(),
+                    busy == null ? null : busy.atMostPercent());
+        }
+    }
 
     /**
      * A budget's period in five columns.
@@ -85,15 +98,7 @@ class MeasuredUseController {
                         clock.instant());
         Map<UUID, Measured> uses = measured.of(page.stream().map(PodCharge::uid).toList());
         List<PodUse> pods =
-                page.stream()
-                        .map(charge -> {
-                            Measured use = uses.get(charge.uid());
-                            return new PodUse(
-                                    charge,
-                                    use,
-                                    use == null ? null : use.busyPercent(charge.rate()));
-                        })
-                        .toList();
+                page.stream().map(charge -> PodUse.of(charge, uses.get(charge.uid()))).toList();
         return Page.of(pods, limit, pod -> pod.charge().uid().toString());
     }
 

@@ -66,6 +66,8 @@ public record UsageReport(
      *
      * @param basisReason why no better basis; empty for the best
      * @param gpuMicroseconds busy time, in microseconds of the whole GPU
+     * @param atMostMicroseconds the most that it can have been, where others on the GPU computed,
+     *     too; null where an older meter does not tell it
      * @param memoryByteSeconds device memory held, times how long
      * @param coveredMicroseconds wall time that was measured
      * @param uncoveredMicroseconds wall time that was not
@@ -78,9 +80,20 @@ public record UsageReport(
                     @Pattern(regexp = "\\P{Cntrl}*", message = "has control characters")
                     String basisReason,
             @PositiveOrZero long gpuMicroseconds,
+            @JsonSetter(nulls = Nulls.SET) @PositiveOrZero @Nullable Long atMostMicroseconds,
             @PositiveOrZero long memoryByteSeconds,
             @PositiveOrZero long coveredMicroseconds,
-            @PositiveOrZero long uncoveredMicroseconds) {}
+            @PositiveOrZero long uncoveredMicroseconds) {
+
+        /**
+         * The most that the busy time can have been: no less than was counted, nor more than time.
+         */
+        public long atMost() {
+            return atMostMicroseconds == null
+                    ? gpuMicroseconds
+                    : Math.max(gpuMicroseconds, Math.min(atMostMicroseconds, coveredMicroseconds));
+        }
+    }
 
     /** Busy time of a GPU that belongs to no pod. */
     public record Unattributed(
@@ -215,6 +228,7 @@ public record UsageReport(
         add(
                 sha,
                 device.gpuMicroseconds(),
+                device.atMost(),
                 device.memoryByteSeconds(),
                 device.coveredMicroseconds(),
                 device.uncoveredMicroseconds());

@@ -33,11 +33,13 @@ public class WasteReport {
                    and (:namespace::text is null or namespace = :namespace)
                    and (:budget::text is null or budget = :budget)
             ), device as (
-                select u.pod_uid, u.meter, u.device, sum(gpu_us) as gpu_us, sum(covered_us) as covered_us
+                select u.pod_uid, u.meter, u.device, sum(gpu_us) as gpu_us, sum(greatest(at_most_us, gpu_us)) as at_most_us,
+                       sum(covered_us) as covered_us
                   from usage_counter u join allocation using (cluster, pod_uid)
                  group by u.pod_uid, u.meter, u.device
             ), meter as (
-                select pod_uid, meter, sum(gpu_us)::bigint as gpu_us, max(covered_us)::bigint as covered_us
+                select pod_uid, meter, sum(gpu_us)::bigint as gpu_us, sum(at_most_us)::bigint as at_most_us,
+                       max(covered_us)::bigint as covered_us
                   from device group by pod_uid, meter
             ), best as (
                 select distinct on (pod_uid) * from meter order by pod_uid, covered_us desc, meter
@@ -47,8 +49,10 @@ public class WasteReport {
             ), pod as (
                 select s.pod_uid, s.namespace, s.name, s.owner_kind, s.owner_name, s.budget, s.rate, s.seconds,
                        s.held_from, coalesce(p.amount, 0) + s.running as charged,
-                       coalesce(b.gpu_us, 0) as measured, coalesce(b.covered_us, 0) as covered_us,
-                       round(s.rate::numeric * coalesce(b.covered_us, 0) / 1000000)::bigint as watched, b.meter
+                       coalesce(b.gpu_us, 0) as measured, coalesce(b.at_most_us, 0) as at_most,
+                       coalesce(b.covered_us, 0) as covered_us,
+                       round(s.rate::numeric * least(coalesce(b.covered_us, 0), s.seconds * 1000000) / 1000000)::bigint
+                           as watched, b.meter
                   from allocation s left join best b using (pod_uid) left join posted p using (pod_uid)
             )
             """;
@@ -56,7 +60,7 @@ public class WasteReport {
     private static final String BY_POD =
             PODS
                     + """
-                    select *, 1 as pods, greatest(watched - measured, 0) as idle from pod
+                    select *, 1 as pods, greatest(watched - at_most, 0) as idle from pod
                     order by idle desc, pod_uid limit :size offset :skip
                     """;
 
@@ -67,9 +71,10 @@ public class WasteReport {
                            coalesce(owner_kind, 'Pod') as owner_kind, coalesce(owner_name, name) as owner_name,
                            min(budget) as budget, max(rate) as rate, sum(seconds)::bigint as seconds,
                            min(held_from) as held_from, sum(charged)::bigint as charged,
-                           sum(measured)::bigint as measured, sum(covered_us)::bigint as covered_us,
+                           sum(measured)::bigint as measured, sum(at_most)::bigint as at_most,
+                           sum(covered_us)::bigint as covered_us,
                            sum(watched)::bigint as watched, string_agg(distinct meter, ',') as meter,
-                           count(*) as pods, sum(greatest(watched - measured, 0))::bigint as idle
+                           count(*) as pods, sum(greatest(watched - at_most, 0))::bigint as idle
                       from pod group by namespace, coalesce(owner_kind, 'Pod'), coalesce(owner_name, name)
                     order by idle desc, namespace, owner_kind, owner_name limit :size offset :skip
                     """;
@@ -100,8 +105,11 @@ public class WasteReport {
      * @param summary the same as a sentence
      * @param rate micro-GPUs; the largest where pods are summed up
      * @param measured busy time
-     * @param idle what was held and not used while somebody watched
-     * @param busyPercent of what was held while somebody watched; absent if nobody did
+     * @param idle what was held and for certain not used while somebody watched: beside others who
+     *     computed, what the GPU itself was idle
+     * @param busyPercent of what was held while somebody watched; absent if nobody did, or it is
+     *     not certain
+     * @param busyAtMostPercent the most that it can have been; absent where it is certain
      * @param unwatched what was held while nobody watched
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -122,6 +130,7 @@ public class WasteReport {
             long unwatched,
             String idleMinutes,
             @Nullable String busyPercent,
+            @Nullable String busyAtMostPercent,
             @Nullable String meter) {
 
         /** The same for who may not see which pod it is. */
@@ -147,6 +156,7 @@ public class WasteReport {
                     unwatched,
                     idleMinutes,
                     busyPercent,
+                    busyAtMostPercent,
                     meter);
         }
     }
@@ -177,7 +187,7 @@ public class WasteReport {
         long measured = row.getLong("measured");
         long watched = row.getLong("watched");
         long pods = row.getLong("pods");
-        String busy = MeasuredUse.percent(measured, BigDecimal.valueOf(watched));
+        Busy busy = Busy.of(measured, row.getLong("at_most"), BigDecimal.valueOf(watched));
         String ownerKind = row.getString("owner_kind");
         String ownerName = row.getString("owner_name");
         String who =
@@ -192,9 +202,7 @@ public class WasteReport {
                                         ? gpus(rate)
                                         : "up to " + gpus(rate) + " in each of " + pods + " pods",
                                 time(seconds),
-                                busy == null
-                                        ? "and nobody measured it"
-                                        : "and was busy " + busy + " % of what was watched");
+                                words(busy));
         return new Line(
                 row.getObject("pod_uid", UUID.class),
                 row.getString("namespace"),
@@ -211,8 +219,20 @@ public class WasteReport {
                 row.getLong("idle"),
                 Math.max(0, charged - watched),
                 new GpuTime(row.getLong("idle")).minutes(),
-                busy,
+                busy.percent(),
+                busy.atMostPercent(),
                 row.getString("meter"));
+    }
+
+    private static String words(Busy busy) {
+        if (busy.percent() == null && busy.atMostPercent() == null) {
+            return "and nobody measured it";
+        }
+        return busy.percent() != null
+                ? "and was busy " + busy.percent() + " % of what was watched"
+                : "beside others who computed, and was busy at most "
+                        + busy.atMostPercent()
+                        + " % of what was watched";
     }
 
     private static String gpus(long rate) {

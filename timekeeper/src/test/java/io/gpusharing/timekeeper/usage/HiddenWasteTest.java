@@ -36,6 +36,7 @@ class HiddenWasteTest {
                         4,
                         "0.000",
                         null,
+                        null,
                         "agent");
 
         assertThat(line.withoutPod().summary()).isEqualTo(hidden);

@@ -71,7 +71,7 @@ class MeasuredUseTest {
         long most = (1L << 40) * alive.toSeconds();
         DeviceUse[] all = new DeviceUse[16];
         for (int i = 0; i < all.length; i++) {
-            all[i] = new DeviceUse("GPU-" + i, Basis.Process, "", 0, most, 0, 0);
+            all[i] = new DeviceUse("GPU-" + i, Basis.Process, "", 0, null, most, 0, 0);
         }
         reports.post(List.of(sent(sidecar(UUID.randomUUID(), 1, uid, all), pod(uid), alive)));
 
@@ -116,15 +116,35 @@ class MeasuredUseTest {
     void saysHowMuchOfTheShareWasBusy() {
         sidecarReports(UUID.randomUUID(), 30, 100);
 
-        assertThat(found().busyPercent(500_000)).isEqualTo("60.0");
-        assertThat(found().busyPercent(0)).isNull();
+        assertThat(found().busy(500_000)).isEqualTo(new Busy("60.0", null));
+        assertThat(found().busy(0)).isEqualTo(new Busy(null, null));
+    }
+
+    @Test
+    void whoMayHaveComputedMoreThanWasSeenIsNotSaidToBeIdle() {
+        DeviceUse hidden =
+                new DeviceUse("GPU-1", Basis.Process, "", 100_000, 45_000_000L, 0, 100_000_000, 0);
+        reports.post(List.of(sent(sidecar(UUID.randomUUID(), 1, uid, hidden), pod(uid), AN_HOUR)));
+
+        assertThat(found().measuredAtMost()).isEqualTo(45_000_000);
+        assertThat(found().busy(500_000)).isEqualTo(new Busy(null, "90.0"));
+    }
+
+    @Test
+    void nobodyCanHaveComputedForLongerThanWasWatched() {
+        DeviceUse boasting =
+                new DeviceUse("GPU-1", Basis.Process, "", 0, Long.MAX_VALUE, 0, 100_000_000, 0);
+        reports.post(
+                List.of(sent(sidecar(UUID.randomUUID(), 1, uid, boasting), pod(uid), AN_HOUR)));
+
+        assertThat(found().measuredAtMost()).isEqualTo(100_000_000);
     }
 
     @Test
     void aGpuThatWasNotFoundAtOnceLeavesNoTraceInTheBasis() {
         UUID run = UUID.randomUUID();
         DeviceUse unknown =
-                new DeviceUse("unknown", Basis.Allocation, "no driver yet", 0, 0, 0, 400_000);
+                new DeviceUse("unknown", Basis.Allocation, "no driver yet", 0, null, 0, 0, 400_000);
         reports.post(List.of(sent(sidecar(run, 1, uid, unknown), pod(uid), Duration.ofMinutes(1))));
         assertThat(found().basis()).isEqualTo("Allocation");
 

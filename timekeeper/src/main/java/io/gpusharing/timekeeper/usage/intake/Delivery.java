@@ -49,6 +49,7 @@ public record Delivery(
                 device.basis(),
                 device.basisReason(),
                 device.gpuMicroseconds(),
+                device.atMost(),
                 device.memoryByteSeconds(),
                 device.coveredMicroseconds(),
                 device.uncoveredMicroseconds(),

@@ -37,7 +37,7 @@ public class UsageReportRepository {
     // would read all of it each time, for as long as nobody has analyzed it.
     private static final String COUNTERS_OF_PODS =
             """
-            select c.pod_uid, c.run, c.meter, c.device, c.basis, c.basis_reason, c.gpu_us, c.memory_bs,
+            select c.pod_uid, c.run, c.meter, c.device, c.basis, c.basis_reason, c.gpu_us, c.at_most_us, c.memory_bs,
                    c.covered_us, c.uncovered_us, c.sequence, c.last_at
               from unnest(:pod::uuid[]) as p (pod_uid)
                    cross join lateral (select * from usage_counter
@@ -70,13 +70,13 @@ public class UsageReportRepository {
     private static final String WRITE_MEASURED_USE =
             """
             insert into usage_counter as c
-                   (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs,
+                   (cluster, pod_uid, run, meter, device, basis, basis_reason, gpu_us, at_most_us, memory_bs,
                     covered_us, uncovered_us, sequence, first_at, last_at)
             select :cluster, t.*, t.at
               from unnest(:pod::uuid[], :run::uuid[], :meter::text[], :device::text[], :basis::text[],
-                          :reason::text[], :gpu::bigint[], :memory::bigint[], :covered::bigint[],
+                          :reason::text[], :gpu::bigint[], :most::bigint[], :memory::bigint[], :covered::bigint[],
                           :uncovered::bigint[], :sequence::bigint[], :at::timestamptz[])
-                   as t (pod_uid, run, meter, device, basis, basis_reason, gpu_us, memory_bs,
+                   as t (pod_uid, run, meter, device, basis, basis_reason, gpu_us, at_most_us, memory_bs,
                          covered_us, uncovered_us, sequence, at)
             on conflict (cluster, pod_uid, run, meter, device) do update
                set basis = case when excluded.sequence >= c.sequence
@@ -84,6 +84,7 @@ public class UsageReportRepository {
                    basis_reason = case when excluded.sequence >= c.sequence
                                        then excluded.basis_reason else c.basis_reason end,
                    gpu_us = greatest(c.gpu_us, excluded.gpu_us),
+                   at_most_us = greatest(c.at_most_us, excluded.at_most_us),
                    memory_bs = greatest(c.memory_bs, excluded.memory_bs),
                    covered_us = greatest(c.covered_us, excluded.covered_us),
                    uncovered_us = greatest(c.uncovered_us, excluded.uncovered_us),
@@ -188,6 +189,7 @@ public class UsageReportRepository {
                 Basis.valueOf(row.getString("basis")),
                 row.getString("basis_reason"),
                 row.getLong("gpu_us"),
+                row.getLong("at_most_us"),
                 row.getLong("memory_bs"),
                 row.getLong("covered_us"),
                 row.getLong("uncovered_us"),
@@ -233,6 +235,7 @@ public class UsageReportRepository {
                 .text("basis", it -> it.basis().name())
                 .text("reason", Counters::basisReason)
                 .number("gpu", Counters::gpuMicroseconds)
+                .number("most", Counters::atMostMicroseconds)
                 .number("memory", Counters::memoryByteSeconds)
                 .number("covered", Counters::coveredMicroseconds)
                 .number("uncovered", Counters::uncoveredMicroseconds)

@@ -243,7 +243,7 @@ class CounterMergeTest {
 
         @Test
         void busyTimeThatWasNotMeasured() {
-            DeviceUse made = new DeviceUse(GPU, Basis.Allocation, "no NVML", 1, 0, 1, 0);
+            DeviceUse made = new DeviceUse(GPU, Basis.Allocation, "no NVML", 1, null, 0, 1, 0);
 
             assertThat(add(A_MINUTE, sidecar(run, 1, uid, made))).isPresent();
         }
@@ -251,7 +251,7 @@ class CounterMergeTest {
         @Test
         void moreMemoryThanAnyGpuHas() {
             DeviceUse vast =
-                    new DeviceUse(GPU, Basis.Process, "", 0, Long.MAX_VALUE, 60_000_000, 0);
+                    new DeviceUse(GPU, Basis.Process, "", 0, null, Long.MAX_VALUE, 60_000_000, 0);
 
             assertThat(add(A_MINUTE, sidecar(run, 1, uid, vast))).isPresent();
         }
@@ -259,7 +259,8 @@ class CounterMergeTest {
         @Test
         void sumsThatWouldWrap() {
             DeviceUse vast =
-                    new DeviceUse(GPU, Basis.Process, "", 0, 0, Long.MAX_VALUE, Long.MAX_VALUE);
+                    new DeviceUse(
+                            GPU, Basis.Process, "", 0, null, 0, Long.MAX_VALUE, Long.MAX_VALUE);
 
             assertThat(add(A_MINUTE, sidecar(run, 1, uid, vast))).isPresent();
         }

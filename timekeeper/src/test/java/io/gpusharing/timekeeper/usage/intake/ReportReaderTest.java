@@ -200,6 +200,7 @@ class ReportReaderTest {
                                 Basis.Process,
                                 "",
                                 123456789,
+                                null,
                                 98765432100L,
                                 419000000,
                                 1000000));
