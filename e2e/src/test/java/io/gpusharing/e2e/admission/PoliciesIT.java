@@ -402,7 +402,9 @@ class PoliciesIT {
                             "{metadata: {annotations: {gpusharing.io/do-not-reclaim: 'false'}}}")
                     .orFail();
             cluster.api()
-                    .merge(object, "{metadata: {annotations: {gpusharing.io/do-not-reclaim: null}}}")
+                    .merge(
+                            object,
+                            "{metadata: {annotations: {gpusharing.io/do-not-reclaim: null}}}")
                     .orFail();
         }
     }
