@@ -357,6 +357,10 @@ extenders:
   value: {{ include "gpusharing.class.overBudget" . }}
 - name: GPUSHARING_BUDGETS_UNNAMEDNAMESPACES
   value: {{ .Values.budgets.unnamedNamespaces }}
+{{- with .Values.excludedNamespaces }}
+- name: GPUSHARING_BUDGETS_EXCLUDEDNAMESPACES
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- end }}
 
 {{- define "gpusharing.probes" -}}

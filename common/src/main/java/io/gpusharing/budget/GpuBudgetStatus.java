@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * micro-GPU-seconds, rates micro-GPUs, instants RFC 3339 in UTC.
  *
  * @param remaining what is left at {@code asOf}, negative by what was overrun; null if unlimited
+ * @param standing for people: that of the line, or {@link PublishedBudget#MISSPELLED} or {@link
+ *     PublishedBudget#INACTIVE}
+ * @param problem what keeps it from doing what its spec says, in words; null if nothing does
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -30,7 +33,8 @@ public record GpuBudgetStatus(
         @Nullable String remainingMinutes,
         @Nullable String rateGpus,
         @Nullable List<NamespaceUse> namespaces,
-        @Nullable List<Condition> conditions) {
+        @Nullable List<Condition> conditions,
+        @Nullable String problem) {
 
     /** The period that contains {@code asOf}; {@code end} is null if it never ends. */
     @JsonIgnoreProperties(ignoreUnknown = true)

@@ -4,7 +4,9 @@ import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
 import java.time.DateTimeException;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,20 +22,27 @@ public record InvalidSpec(String field, String found, String legal) {
     private static final int FIRST_YEAR = 1970;
     private static final int LAST_YEAR = 2999;
 
-    /** What is wrong with a spec; empty if it is understood. */
+    /** What is wrong with a spec first; empty if it is understood. */
     public static Optional<InvalidSpec> of(GpuBudgetSpec spec) {
+        return all(spec).stream().findFirst();
+    }
+
+    /** Everything that is wrong with a spec, field by field; empty if it is understood. */
+    public static List<InvalidSpec> all(GpuBudgetSpec spec) {
         PeriodSpec period = spec.period();
-        return timeZone(period.timeZone())
-                .or(() -> anchor(period.anchor()))
-                .or(() -> minutes("spec.gpuMinutes", spec.gpuMinutes()))
-                .or(() -> minutes("spec.rollover.maxGpuMinutes", spec.rollover().maxGpuMinutes()))
-                .or(() -> percent("spec.debt.maxPercent", spec.debt().maxPercent()))
-                .or(() ->
+        return Stream.of(
+                        timeZone(period.timeZone()),
+                        anchor(period.anchor()),
+                        minutes("spec.gpuMinutes", spec.gpuMinutes()),
+                        minutes("spec.rollover.maxGpuMinutes", spec.rollover().maxGpuMinutes()),
+                        percent("spec.debt.maxPercent", spec.debt().maxPercent()),
                         spec.warnAtPercent().stream()
                                 .flatMap(it -> percent("spec.warnAtPercent", it).stream())
-                                .findFirst())
-                .or(() -> fixed(spec.share()))
-                .or(() -> minimumRunTime(spec));
+                                .findFirst(),
+                        fixed(spec.share()),
+                        minimumRunTime(spec))
+                .flatMap(Optional::stream)
+                .toList();
     }
 
     /** A sentence for who has to mend it. */

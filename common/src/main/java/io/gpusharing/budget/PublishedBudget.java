@@ -50,6 +50,25 @@ public record PublishedBudget(
         return line().<Standing>map(line -> line.standingAt(now)).orElseGet(Unlimited::new);
     }
 
+    /** What people read where the spec makes no sense: the budget is counted without a limit. */
+    public static final String MISSPELLED = "Misspelled";
+
+    /** What people read where no namespace of the list draws on the budget. */
+    public static final String INACTIVE = "Inactive";
+
+    /**
+     * What people read of its standing at an instant: the word of the standing, {@link #MISSPELLED}
+     * or {@link #INACTIVE}. The last one only the status knows: it depends on other objects.
+     */
+    public String standingWord(Instant now) {
+        if (!understood() || InvalidSpec.of(spec).isPresent()) {
+            return MISSPELLED;
+        }
+        return status != null && INACTIVE.equals(status.standing())
+                ? INACTIVE
+                : standingAt(now).word();
+    }
+
     /** Condition of whether the timekeeper could make sense of the spec. */
     public static final String UNDERSTOOD = "Understood";
 

@@ -70,7 +70,8 @@ class InvalidSpecTest {
                         null,
                         null,
                         null,
-                        List.of(condition));
+                        List.of(condition),
+                        null);
         var published =
                 new PublishedBudget(
                         "team-a",

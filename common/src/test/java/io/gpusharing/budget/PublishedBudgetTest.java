@@ -98,6 +98,7 @@ class PublishedBudgetTest {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 
@@ -130,6 +131,7 @@ class PublishedBudgetTest {
                 remaining,
                 rate,
                 credits,
+                null,
                 null,
                 null,
                 null,

@@ -1,6 +1,6 @@
 /**
- * Checks and completes pods that ask for GPUs, when the API server asks. In the order in which a
- * review passes:
+ * Checks and completes pods that ask for GPUs, and what is written of GPU time, when the API server
+ * asks. In the order in which a review passes:
  *
  * <ul>
  *   <li>{@code http}: takes it in, within limits
@@ -8,6 +8,7 @@
  *   <li>{@code admission}: decides by the kind of object
  *   <li>{@code pod}, {@code template}: the decision about a pod, and about a workload that makes
  *       pods
+ *   <li>{@code budget}: the decision about a budget, a grant or a correction
  *   <li>{@code policy}: priority classes and ways around the limits, for both
  *   <li>{@code cluster}: what the cluster says at this moment, above all who is in budget
  *   <li>{@code injection}: what is added to a pod

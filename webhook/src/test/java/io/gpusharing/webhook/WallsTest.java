@@ -69,6 +69,8 @@ class WallsTest {
                     .definedBy(ROOT + "pod..")
                     .layer("template")
                     .definedBy(ROOT + "template..")
+                    .layer("budget")
+                    .definedBy(ROOT + "budget..")
                     .layer("admission")
                     .definedBy(ROOT + "admission..")
                     .layer("http")
@@ -96,6 +98,8 @@ class WallsTest {
                     .whereLayer("template")
                     .mayOnlyAccessLayers(
                             "settings", "review", "cluster", "decision", "policy", "pod")
+                    .whereLayer("budget")
+                    .mayOnlyAccessLayers("settings", "review", "cluster", "decision")
                     .whereLayer("admission")
                     .mayOnlyAccessLayers(
                             "settings",
@@ -106,7 +110,8 @@ class WallsTest {
                             "policy",
                             "injection",
                             "pod",
-                            "template")
+                            "template",
+                            "budget")
                     .whereLayer("http")
                     .mayOnlyAccessLayers("review", "admission")
                     .whereLayer("readiness")

@@ -159,7 +159,7 @@ class BudgetUsages {
                 Discovery.API_VERSION,
                 new Metadata(state.name(), state.uid()),
                 new Status(
-                        state.standing(at).word(),
+                        state.standingWord(at),
                         state.granted(at).map(GpuTime::minutes).orElse(null),
                         state.used(at).minutes(),
                         measuredMinutes,

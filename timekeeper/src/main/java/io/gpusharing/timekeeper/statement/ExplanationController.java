@@ -168,7 +168,7 @@ class ExplanationController {
                 budget,
                 now,
                 start,
-                state.standing(asOf).word(),
+                state.standingWord(asOf),
                 because(statement, stretch.total(), start),
                 state.exhaustedAt(),
                 statement == null ? null : statement.opening().microGpuSeconds(),

@@ -120,6 +120,6 @@ class MeasuredUseController {
                 state.granted(at).map(GpuTime::minutes).orElse(null),
                 state.used(at).minutes(),
                 done.minutes(),
-                state.standing(at).word());
+                state.standingWord(at));
     }
 }

@@ -163,7 +163,7 @@ class LateEndsTest {
                                         Optional.empty(),
                                         null)
                                 .standing())
-                .isEqualTo("Unlimited");
+                .isEqualTo("Misspelled");
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.gpusharing.webhook.admission;
 
+import io.gpusharing.webhook.budget.AuthorAdmission;
+import io.gpusharing.webhook.budget.BudgetAdmission;
 import io.gpusharing.webhook.cluster.Surroundings;
 import io.gpusharing.webhook.decision.AdmissionResponse;
 import io.gpusharing.webhook.decision.Decision;
@@ -22,6 +24,7 @@ public final class Admission {
     private final ReviewReader reader;
     private final PodAdmission pods;
     private final TemplateAdmission templates;
+    private final BudgetAdmission budgets;
     private final AuthorAdmission authors = new AuthorAdmission();
     private final Supplier<Surroundings> surroundings;
     private final Listener listener;
@@ -30,11 +33,13 @@ public final class Admission {
             ReviewReader reader,
             PodAdmission pods,
             TemplateAdmission templates,
+            BudgetAdmission budgets,
             Supplier<Surroundings> surroundings,
             Listener listener) {
         this.reader = reader;
         this.pods = pods;
         this.templates = templates;
+        this.budgets = budgets;
         this.surroundings = surroundings;
         this.listener = listener;
     }
@@ -53,14 +58,20 @@ public final class Admission {
         Review review = reader.read(document);
         Decision decision =
                 switch (type) {
-                    case Mutate ->
-                            review.isGrant() || review.isCorrection()
-                                    ? authors.decide(review, surroundings.get())
-                                    : pods.decide(review, surroundings.get());
+                    case Mutate -> complete(review, surroundings.get());
                     case Validate -> templates.decide(review, surroundings.get());
                 };
         listener.decided(type, review, decision);
         return AdmissionResponse.to(review.uid(), decision);
+    }
+
+    private Decision complete(Review review, Surroundings now) {
+        if (review.isBudget()) {
+            return budgets.decide(review, now);
+        }
+        return review.isGrant() || review.isCorrection()
+                ? authors.decide(review, now)
+                : pods.decide(review, now);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.gpusharing.webhook.admission;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.webhook.budget.BudgetAdmission;
 import io.gpusharing.webhook.cluster.ClusterWatch;
 import io.gpusharing.webhook.cluster.PlacementProperties;
 import io.gpusharing.webhook.events.RefusalEvents;
@@ -53,6 +54,7 @@ class AdmissionConfiguration {
             SidecarProperties sidecar,
             WorkloadProperties workloads,
             ClaimProperties claims,
+            BudgetAdmission budgets,
             ClusterWatch cluster,
             AdmissionMetrics metrics,
             AdmissionProperties properties,
@@ -67,6 +69,7 @@ class AdmissionConfiguration {
                 new PodAdmission(
                         grammars, asks, policy, mps, classes, placement, new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, mps, classes, workloads.templates()),
+                budgets,
                 cluster::now,
                 listener);
     }

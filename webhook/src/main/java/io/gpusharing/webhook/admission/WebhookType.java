@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** Which of our webhooks the API server calls, by path. */
 public enum WebhookType {
-    /** Judge and complete a new pod, or name the author of a new grant. */
+    /** Judge and complete a new pod, judge a budget, or name the author of a new grant. */
     Mutate,
     /** Judge the template of a workload. */
     Validate;

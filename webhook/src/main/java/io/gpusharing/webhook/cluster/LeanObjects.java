@@ -58,7 +58,8 @@ public final class LeanObjects {
         "grantedMinutes",
         "usedMinutes",
         "remainingMinutes",
-        "rateGpus"
+        "rateGpus",
+        "problem"
     })
     private interface OfBudget {}
 

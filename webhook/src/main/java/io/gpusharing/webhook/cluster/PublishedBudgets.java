@@ -92,9 +92,14 @@ public final class PublishedBudgets {
         return new Known(budget, budget.line());
     }
 
-    /** Whether there is a budget of that name. */
-    public boolean has(String name) {
-        return byName.containsKey(name);
+    /** The budget of a name; empty if there is none. */
+    public Optional<PublishedBudget> named(String name) {
+        return Optional.ofNullable(byName.get(name)).map(Known::budget);
+    }
+
+    /** The budget that pays for a namespace because it names it; empty if none names it. */
+    public Optional<PublishedBudget> naming(String namespace) {
+        return Optional.ofNullable(owners.get(namespace)).flatMap(this::named);
     }
 
     /**

@@ -35,7 +35,7 @@ public sealed interface Decision {
     record Refused(int code, List<Finding> findings) implements Decision {
 
         /** Says the request itself is illegal. */
-        static final int INVALID = 422;
+        public static final int INVALID = 422;
 
         /** Says the site does not allow it. */
         public static final int FORBIDDEN = 403;

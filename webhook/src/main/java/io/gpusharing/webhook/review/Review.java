@@ -35,6 +35,11 @@ public record Review(
         Slice oldObject,
         @Nullable PodView pod) {
 
+    /** Whether it is GPU time that namespaces may use. */
+    public boolean isBudget() {
+        return isOurs("GpuBudget");
+    }
+
     /** Whether it is GPU time on top of a budget. */
     public boolean isGrant() {
         return isOurs("GpuGrant");

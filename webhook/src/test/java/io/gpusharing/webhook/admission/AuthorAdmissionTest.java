@@ -60,17 +60,42 @@ class AuthorAdmissionTest {
     }
 
     @Test
-    void aGrantThatCannotCountIsCreatedWithAWarning() {
-        ObjectNode grant = grant("{name: paper}");
-        grant.withObject("/spec").put("budget", "b").put("expiresAt", "2026-01-01T00:00:00Z");
+    void aGrantThatDoesNotCountYetIsCreatedWithAWarning() {
+        Answered toNone = ask("CREATE", grant("{name: paper}"));
+        installation.budget(null, OnExhausted.Observe);
+        Answered toNoLimit = ask("CREATE", grant("{name: paper}"));
 
-        Answered answer = ask("CREATE", grant);
-
-        assertThat(answer.allowed()).isTrue();
-        assertThat(answer.warnings())
+        assertThat(toNone.annotation("gpusharing.io/author")).isEqualTo("jane");
+        assertThat(toNone.warnings())
                 .containsExactly(
-                        "there is no GpuBudget b: the grant adds nothing as long as there is none",
-                        "spec.expiresAt is 2026-01-01T00:00:00Z, which has passed: the grant adds nothing");
+                        "there is no GpuBudget a: the grant adds nothing as long as there is none");
+        assertThat(toNoLimit.warnings())
+                .containsExactly(
+                        "the GpuBudget a has no limit: the grant adds nothing as long as it has none");
+    }
+
+    @Test
+    void aGrantThatCanNeverCountIsRefused() {
+        installation.budget("10", OnExhausted.Refuse);
+        ObjectNode late = grant("{name: paper}");
+        late.withObject("/spec").put("expiresAt", "2026-03-10T13:00:00+01:00");
+        ObjectNode inTime = late.deepCopy();
+        inTime.withObject("/spec").put("expiresAt", "2026-03-10T13:00:01+01:00");
+
+        assertThat(ask("CREATE", inTime).allowed()).isTrue();
+        assertThat(ask("CREATE", late).allowed()).isFalse();
+        assertThat(ask("CREATE", late).message())
+                .startsWith("spec.expiresAt is 2026-03-10T13:00:00+01:00, which has passed");
+    }
+
+    @Test
+    void aDecimalNumberWithoutQuotesIsRefusedWithThem() {
+        ObjectNode grant = grant("{name: paper}");
+        grant.withObject("/spec").put("gpuMinutes", 0.5);
+
+        assertThat(ask("CREATE", grant).message())
+                .isEqualTo(
+                        "spec.gpuMinutes is the number 0.5; write it in quotes: gpuMinutes: \"0.5\"");
     }
 
     @ParameterizedTest

@@ -9,6 +9,7 @@ import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.sharing.ProviderAsk;
+import io.gpusharing.webhook.budget.BudgetAdmission;
 import io.gpusharing.webhook.cluster.ContainerLimits;
 import io.gpusharing.webhook.cluster.Demands;
 import io.gpusharing.webhook.cluster.PlacementProperties;
@@ -266,7 +267,7 @@ public final class Installation {
     }
 
     /** Namespace {@code team-a} has a budget of so many minutes, of which none are used. */
-    public Installation budget(String gpuMinutes, OnExhausted onExhausted) {
+    public Installation budget(@Nullable String gpuMinutes, OnExhausted onExhausted) {
         return budget(spec(gpuMinutes, onExhausted), null);
     }
 
@@ -301,13 +302,15 @@ public final class Installation {
         return this;
     }
 
-    private static GpuBudgetSpec spec(String gpuMinutes, OnExhausted onExhausted) {
+    private static GpuBudgetSpec spec(@Nullable String gpuMinutes, OnExhausted onExhausted) {
         return JsonMapper.shared()
                 .readValue(
                         """
-                        {"namespaces": ["team-a"], "gpuMinutes": "%s", "onExhausted": "%s"}
+                        {"namespaces": ["team-a"], "gpuMinutes": %s, "onExhausted": "%s"}
                         """
-                                .formatted(gpuMinutes, onExhausted),
+                                .formatted(
+                                        gpuMinutes == null ? null : '"' + gpuMinutes + '"',
+                                        onExhausted),
                         GpuBudgetSpec.class);
     }
 
@@ -359,6 +362,7 @@ public final class Installation {
                         placement,
                         new Sidecar(sidecar)),
                 new TemplateAdmission(grammars, policy, mps, classes, templates),
+                new BudgetAdmission(Set.of("gpusharing-system", "kube-system"), "taem-a"::equals),
                 () ->
                         new Surroundings(
                                 budgets,

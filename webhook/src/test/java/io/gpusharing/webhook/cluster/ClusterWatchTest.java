@@ -277,7 +277,7 @@ class ClusterWatchTest {
 
         assertThat(watch.missing()).isEmpty();
         assertThat(watch.now().nodes()).isEmpty();
-        assertThat(watch.now().budgets().has("odd-budget")).isFalse();
+        assertThat(watch.now().budgets().named("odd-budget").isPresent()).isFalse();
         assertThat(unreadable.present())
                 .extracting(Unreadable::kind)
                 .containsExactlyInAnyOrder("GpuBudget", "Node", "LimitRange", "ResourceQuota");

@@ -5,6 +5,7 @@ import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.Period;
+import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.Unlimited;
 import io.gpusharing.kubernetes.LeaseSettings;
@@ -89,6 +90,19 @@ public record BudgetState(
     /** How it stands at an instant. */
     public Standing standing(Instant now) {
         return line.map(it -> it.standingAt(now)).orElseGet(Unlimited::new);
+    }
+
+    /**
+     * What people read of its standing at an instant: the word of the standing, that its spec is
+     * misspelled, or that other budgets keep all namespaces of its list.
+     */
+    public String standingWord(Instant now) {
+        if (invalidSpec != null) {
+            return PublishedBudget.MISSPELLED;
+        }
+        return spec.namespaces().stream().anyMatch(this::paysFor)
+                ? standing(now).word()
+                : PublishedBudget.INACTIVE;
     }
 
     /** When its time ends, or ended, at the present rate; null if it does not in this period. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * What of a budget calls for attention at an instant. Conditions say it; when it changes next is
  * known ahead.
  *
- * @param standing word of its standing
+ * @param standing what people read of its standing
  * @param percent largest of {@code warnAtPercent} that is used; 0 if none is
  * @param endsSoon whether what is left lasts for 15 minutes at most
  */
@@ -30,7 +30,7 @@ public record Alerts(String standing, int percent, boolean endsSoon) {
         Instant notice = notice(state);
         boolean over = left != null && !left.isPositive();
         boolean endsSoon = notice != null && !now.isBefore(notice) && !over;
-        return new Alerts(state.standing(now).word(), reached, endsSoon);
+        return new Alerts(state.standingWord(now), reached, endsSoon);
     }
 
     /** When that changes, as far as it is known; null if it does not in this period. */

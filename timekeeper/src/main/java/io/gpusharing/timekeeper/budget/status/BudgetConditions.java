@@ -31,6 +31,9 @@ public final class BudgetConditions {
     static final String UNCOUNTED = "GpusUncounted";
     static final String UNREADABLE = "ObjectsUnreadable";
 
+    /** Those that are not met where a spec does not do what it says. */
+    static final List<String> OF_THE_SPEC = List.of(PublishedBudget.UNDERSTOOD, NAMESPACES, FOUND);
+
     private final BudgetState state;
     private final @Nullable GpuBudgetStatus before;
     private final List<Condition> conditions = new ArrayList<>();

@@ -50,7 +50,7 @@ record BudgetView(
                 used.microGpuSeconds(),
                 remaining == null ? null : remaining.microGpuSeconds(),
                 state.rate(),
-                state.standing(asOf).word(),
+                state.standingWord(asOf),
                 state.exhaustedAt(),
                 granted == null ? null : granted.minutes(),
                 used.minutes(),

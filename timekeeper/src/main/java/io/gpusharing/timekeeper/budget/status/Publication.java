@@ -3,9 +3,11 @@ package io.gpusharing.timekeeper.budget.status;
 import io.gpusharing.budget.BudgetLine;
 import io.gpusharing.budget.Credit;
 import io.gpusharing.budget.GpuBudgetStatus;
+import io.gpusharing.budget.GpuBudgetStatus.Condition;
 import io.gpusharing.budget.GpuBudgetStatus.CreditEntry;
 import io.gpusharing.budget.GpuBudgetStatus.PeriodEdges;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.budget.BudgetProperties;
@@ -14,8 +16,10 @@ import io.gpusharing.timekeeper.budget.account.NamespaceUse;
 import io.gpusharing.timekeeper.budget.notify.Alerts;
 import io.gpusharing.web.LeaderTask;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +39,9 @@ public record Publication(
         String uncounted,
         String unreadable,
         Instant at) {
+
+    /** Longest {@code problem} of a status, in characters. */
+    private static final int LONGEST_PROBLEM = 512;
 
     public static Publication of(BudgetState state, Instant now) {
         return new Publication(state, Alerts.at(state, now), Optional.empty(), "", "", now);
@@ -85,7 +92,7 @@ public record Publication(
                         || !Objects.equals(state.unmeasured(), present.unmeasured())
                         || !state.withoutQuota().equals(present.withoutQuota())
                         || !Objects.equals(state.invalidSpec(), present.invalidSpec())
-                        || !alerts.standing().equals(present.standing(now).word());
+                        || !alerts.standing().equals(present.standingWord(now));
         if (urgent) {
             return now;
         }
@@ -157,6 +164,8 @@ public record Publication(
         Optional<GpuTime> remaining = at.remaining(asOf);
         GpuTime used = at.used(asOf);
         Instant exhausted = at.exhaustedAt();
+        List<Condition> conditions =
+                BudgetConditions.of(at, alerts, unmatched, uncounted, unreadable, before);
         return new GpuBudgetStatus(
                 at.generation(),
                 asOf.toString(),
@@ -169,13 +178,57 @@ public record Publication(
                         .map(line -> line.credits().stream().map(Publication::credit).toList())
                         .orElse(null),
                 text(exhausted),
-                at.standing(asOf).word(),
+                standing(at, unmatched, conditions, before),
                 granted.map(GpuTime::minutes).orElse(null),
                 used.minutes(),
                 remaining.map(GpuTime::minutes).orElse(null),
                 GpuShare.inGpus(at.rate()),
                 at.namespaces().stream().map(NamespaceUse::published).toList(),
-                BudgetConditions.of(at, alerts, unmatched, uncounted, unreadable, before));
+                conditions,
+                problem(conditions));
+    }
+
+    /**
+     * What people read of the standing. While the namespaces are not known it is what they made of
+     * it before, as long as the condition about them stands.
+     */
+    private static String standing(
+            BudgetState at,
+            Optional<UnmatchedNamespaces> unmatched,
+            List<Condition> conditions,
+            @Nullable GpuBudgetStatus before) {
+        boolean drawnOn =
+                unmatched
+                        .map(it ->
+                                at.spec().namespaces().stream()
+                                        .anyMatch(name -> at.paysFor(name) && !it.names(name)))
+                        .orElseGet(() ->
+                                before == null
+                                        || !PublishedBudget.INACTIVE.equals(before.standing())
+                                        || says(conditions, BudgetConditions.FOUND).isEmpty());
+        return drawnOn || at.invalidSpec() != null
+                ? at.standingWord(at.asOf())
+                : PublishedBudget.INACTIVE;
+    }
+
+    /** What the conditions say against the spec, in one line; null if they say nothing. */
+    private static @Nullable String problem(List<Condition> conditions) {
+        String all =
+                BudgetConditions.OF_THE_SPEC.stream()
+                        .flatMap(type -> says(conditions, type).stream())
+                        .collect(Collectors.joining("; "));
+        if (all.length() > LONGEST_PROBLEM) {
+            return all.substring(0, LONGEST_PROBLEM - 1) + "…";
+        }
+        return all.isEmpty() ? null : all;
+    }
+
+    /** What a condition says that is not met. */
+    private static Optional<String> says(List<Condition> conditions, String type) {
+        return conditions.stream()
+                .filter(it -> it.type().equals(type) && it.status().equals("False"))
+                .map(Condition::message)
+                .findFirst();
     }
 
     private static CreditEntry credit(Credit credit) {

@@ -59,6 +59,7 @@ class StatusPublisher extends LeaderTask {
     private final UncountedWatch uncounted;
     private final UnreadableWatch unreadable;
     private final CatchUp catchUp;
+    private final ProblemEvents problems;
     private final BudgetProperties properties;
     private final Map<String, Publication> published = new HashMap<>();
     private final DueBudgets due;
@@ -89,6 +90,7 @@ class StatusPublisher extends LeaderTask {
         this.uncounted = uncounted;
         this.unreadable = unreadable;
         this.catchUp = catchUp;
+        this.problems = new ProblemEvents(client);
         this.properties = properties;
         this.clock = clock;
         this.due = new DueBudgets(budgets, this::trigger);
@@ -188,7 +190,7 @@ class StatusPublisher extends LeaderTask {
         GpuBudgetStatus before = present.published();
         String said =
                 last != null ? last.alerts().standing() : before == null ? null : before.standing();
-        return state.standing(now).word().equals(said);
+        return state.standingWord(now).equals(said);
     }
 
     private boolean decidesAlike(BudgetState state, Instant now) {
@@ -225,6 +227,7 @@ class StatusPublisher extends LeaderTask {
             return true;
         }
         Optional<UnmatchedNamespaces> unmatched = unmatched(state);
+        GpuBudgetStatus before = present.published();
         GpuBudgetStatus status =
                 Publication.document(
                         state,
@@ -233,7 +236,7 @@ class StatusPublisher extends LeaderTask {
                         unmatched,
                         uncounted.present(),
                         unreadable.in(state::paysFor),
-                        present.published());
+                        before);
         try {
             AppliedStatus.write(
                     client,
@@ -249,6 +252,7 @@ class StatusPublisher extends LeaderTask {
                                     BudgetConditions.message(status, BudgetConditions.UNREADABLE)));
             failing.remove(state.name());
             catchUp.written(state.name());
+            problems.announce(state, before, status, now);
             return true;
         } catch (KubernetesClientException e) {
             if (failing.add(state.name())) {

@@ -18,6 +18,11 @@ record UnmatchedNamespaces(List<String> missing, List<String> excluded) {
         return missing.isEmpty() && excluded.isEmpty();
     }
 
+    /** Whether a name is one of them. */
+    boolean names(String namespace) {
+        return missing.contains(namespace) || excluded.contains(namespace);
+    }
+
     /** A sentence for who wrote the list. */
     String message() {
         if (none()) {

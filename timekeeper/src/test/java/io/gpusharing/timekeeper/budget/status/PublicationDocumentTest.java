@@ -8,6 +8,7 @@ import io.gpusharing.budget.GpuBudgetStatus.Condition;
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.timekeeper.budget.TestBudgets;
+import io.gpusharing.timekeeper.budget.account.Assignment.Conflict;
 import io.gpusharing.timekeeper.budget.account.Budget;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
 import io.gpusharing.timekeeper.budget.account.NamespaceUse;
@@ -162,6 +163,80 @@ class PublicationDocumentTest {
 
         assertThat(found(missing, List.of()).message()).endsWith("team-9, team-10 and 3 more");
         assertThat(found(missing.subList(0, 10), List.of()).message()).endsWith("team-10");
+    }
+
+    private static Optional<UnmatchedNamespaces> missing(String... names) {
+        return Optional.of(new UnmatchedNamespaces(List.of(names), List.of()));
+    }
+
+    @Test
+    void aBudgetOnWhichNoNamespaceDrawsIsInactiveAndSaysWhy() {
+        GpuBudgetStatus drawnOn = status(0, missing(), START, null);
+        GpuBudgetStatus idle = status(0, missing("team-a"), START, null);
+
+        assertThat(drawnOn.standing()).isEqualTo("InBudget");
+        assertThat(drawnOn.problem()).isNull();
+        assertThat(idle.standing()).isEqualTo("Inactive");
+        assertThat(idle.problem()).isEqualTo("There is no namespace team-a");
+    }
+
+    @Test
+    void anInactiveBudgetIsOneUntilTheNamespacesAreListed() {
+        GpuBudgetStatus idle = status(0, missing("team-a"), START, null);
+        Instant later = START.plusSeconds(60);
+
+        GpuBudgetStatus restarted = status(0, Optional.empty(), later, idle);
+
+        assertThat(restarted.standing()).isEqualTo("Inactive");
+        assertThat(restarted.problem()).isEqualTo(idle.problem());
+        assertThat(status(0, missing(), later, restarted).standing()).isEqualTo("InBudget");
+    }
+
+    @Test
+    void aBudgetThatAnOlderOneTakesAllNamespacesFromIsInactive() {
+        BudgetState alone = state(List.of(), 0, null, START);
+        var taken =
+                new BudgetState(
+                        alone.name(),
+                        alone.uid(),
+                        alone.generation(),
+                        alone.spec(),
+                        alone.asOf(),
+                        alone.period(),
+                        alone.line(),
+                        alone.exhaustedSince(),
+                        alone.namespaces(),
+                        List.of(new Conflict("team-a", "older")),
+                        alone.unmeasured(),
+                        alone.invalidSpec(),
+                        alone.withoutQuota());
+
+        GpuBudgetStatus status =
+                Publication.document(
+                        taken,
+                        START,
+                        Alerts.at(taken, START),
+                        missing(),
+                        Optional.empty(),
+                        Optional.empty(),
+                        null);
+
+        assertThat(status.standing()).isEqualTo("Inactive");
+        assertThat(status.problem()).isEqualTo("team-a draws on the older budget older");
+    }
+
+    @Test
+    void aMisspelledBudgetDoesNotLookHealthy() {
+        GpuBudgetStatus status =
+                offering(
+                        Optional.empty(),
+                        new InvalidSpec("spec.period.timeZone", "Europe/Berln", "an IANA name"),
+                        START,
+                        null);
+
+        assertThat(status.standing()).isEqualTo("Misspelled");
+        assertThat(status.problem())
+                .startsWith("spec.period.timeZone is \"Europe/Berln\"; use an IANA name");
     }
 
     @Test

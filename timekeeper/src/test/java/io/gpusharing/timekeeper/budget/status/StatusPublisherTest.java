@@ -17,6 +17,7 @@ import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriters;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
+import io.gpusharing.timekeeper.testing.FakeApiServer.Asked;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
@@ -281,6 +282,32 @@ class StatusPublisherTest {
         ledger.exist(SMALL.ofGeneration(3), RICH);
         Instant mended = round(1);
         assertThat(word()).isEqualTo(says(mended));
+    }
+
+    @Test
+    void anEventSaysOnceWhatIsWrongWithABudget() {
+        round(1);
+        assertThat(api.created("/events")).isZero();
+
+        ledger.exist(monthly("small", TEN, "many", "team-s").ofGeneration(2), RICH);
+        round(1);
+
+        assertThat(api.to("/events"))
+                .singleElement()
+                .extracting(Asked::body)
+                .asString()
+                .contains("\"reason\":\"BudgetMisspelled\"", "spec.gpuMinutes is \\\"many\\\"");
+    }
+
+    @Test
+    void aNamespaceWhoseEventsAreRefusedHoldsUpNoStatus() {
+        round(1);
+        api.refuse("/events", 403);
+
+        ledger.exist(monthly("small", TEN, "many", "team-s").ofGeneration(2), RICH);
+        round(1);
+
+        assertThat(writes("small")).isEqualTo(2);
     }
 
     @Test
