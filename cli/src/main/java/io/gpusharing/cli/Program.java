@@ -29,6 +29,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * {@code kubectl gpusharing}, and {@code kubectl inspect gpushare} where it is called so. Ends with
@@ -83,7 +85,9 @@ public final class Program {
                 .setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF))
                 .setParameterExceptionHandler((e, words) -> {
                     String command = e.getCommandLine().getCommandSpec().qualifiedName();
-                    return error(e.getMessage() + "; see " + command + " --help", ExitCode.USAGE);
+                    return error(
+                            e.getMessage() + meant(e) + "; see " + command + " --help",
+                            ExitCode.USAGE);
                 })
                 .setExecutionExceptionHandler((e, command, parsed) ->
                         error(
@@ -93,19 +97,29 @@ public final class Program {
                                 ExitCode.SOFTWARE));
     }
 
+    /** What somebody may have meant who has mistyped a command or an option. */
+    private static String meant(ParameterException e) {
+        return e instanceof UnmatchedArgumentException unmatched
+                ? unmatched.getSuggestions().stream()
+                        .findFirst()
+                        .map(it -> "; did you mean %s?".formatted(it))
+                        .orElse("")
+                : "";
+    }
+
     /** By name, in the order in which people are shown them. */
     private static Map<String, Supplier<Runnable>> subcommands(
             Console console, Clock clock, Pause pause) {
         var all = new LinkedHashMap<String, Supplier<Runnable>>();
-        all.put("budgets", () -> new BudgetsCommand(console, clock));
-        all.put("inspect", () -> new InspectCommand(console));
+        all.put("budgets", () -> new BudgetsCommand(console, clock, pause));
+        all.put("inspect", () -> new InspectCommand(console, pause));
         all.put("devices", () -> new DevicesCommand(console));
-        all.put("explain", () -> new ExplainCommand(console));
+        all.put("explain", () -> new ExplainCommand(console, clock));
         all.put("quote", () -> new QuoteCommand(console, clock));
         all.put("top", () -> new TopCommand(console, clock, pause));
         all.put("processes", () -> new ProcessesCommand(console, pause));
-        all.put("statement", () -> new StatementCommand(console));
-        all.put("waste", () -> new WasteCommand(console));
+        all.put("statement", () -> new StatementCommand(console, clock));
+        all.put("waste", () -> new WasteCommand(console, clock));
         all.put("evictions", () -> new EvictionsCommand(console));
         all.put("grant", () -> new GrantCommand(console, clock));
         all.put("correct", () -> new CorrectCommand(console, clock, pause));

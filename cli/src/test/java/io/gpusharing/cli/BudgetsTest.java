@@ -91,11 +91,61 @@ class BudgetsTest {
                 .isEqualTo(
                         new Answer(
                                 """
-                                NAME     GRANTED   USED     LEFT     RATE   STANDING   EXHAUSTED                      RESETS
-                                team-a   60.000    30.000   30.000   0.5    InBudget   2026-11-21T11:00:00Z (in 1h)   2026-12-01T00:00:00Z
+                                NAME     GRANTED   USED     USED%   LEFT     RATE   STANDING   EXHAUSTED                      RESETS
+                                team-a   60.000    30.000   50%     30.000   0.5    InBudget   2026-11-21T11:00:00Z (in 1h)   2026-12-01T00:00:00Z
                                 """,
-                                "",
-                                0));
+                                "", 0));
+    }
+
+    @Test
+    void timesAreThoseOfTheBudgetsZoneForPeople() {
+        api.has(
+                BUDGETS,
+                TEAM_A.replace(
+                        "gpuMinutes: \"60\"",
+                        "gpuMinutes: \"60\"\n  period: {timeZone: Asia/Kolkata}"));
+
+        assertThat(shell.run("budgets", "--no-headers").out())
+                .isEqualTo(
+                        "team-a   60.000   30.000   50%   30.000   0.5   InBudget   2026-11-21T16:30:00+05:30 (in 1h)   2026-12-01T05:30:00+05:30\n");
+        assertThat(shell.run("budgets", "-o", "csv", "--no-headers").out())
+                .startsWith("team-a,60.000,30.000,50%,30.000,0.5,InBudget,2026-11-21T11:00:00Z,");
+    }
+
+    @Test
+    void whatStandsBesideAllBudgetsIsSaid() {
+        api.has(
+                FakeApiServer.PODS,
+                pod("a", "team-a", "n1", "Running"),
+                pod("b", "lab", "n1", "Running"),
+                pod("c", "lab", "n1", "Running"),
+                pod("d", "lab", "n1", "Succeeded"),
+                pod("e", "waits", "", "Pending"));
+        api.has(
+                FakeApiServer.GPUNODES,
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuNode, metadata: {name: n1}, status: {gpus: [{uuid: GPU-0, health: Healthy, mode: Idle}]}}");
+        api.has(
+                FakeApiServer.NODES,
+                "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {nvidia.com/gpu: '8'}}}",
+                "{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {nvidia.com/gpu: '4'}}}");
+        api.has(
+                BUDGETS,
+                TEAM_A.replace("gpuMinutes: \"60\"", "gpuMinutes: \"86400\"")
+                        .replace("3600000000", "5184000000000")
+                        .replace("1805000000", "5182205000000"));
+
+        assertThat(shell.run("budgets", "-A").err())
+                .isEqualTo(
+                        """
+                        No budget pays for pods with GPUs in lab (2)
+                        The budgets promise what 2.0 GPUs give in their periods; there are 5
+                        """);
+        assertThat(shell.run("budgets").err()).isEmpty();
+    }
+
+    private static String pod(String name, String namespace, String node, String phase) {
+        return "{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s}, spec: {%s containers: [{name: c}]}, status: {phase: %s}}"
+                .formatted(name, namespace, node.isEmpty() ? "" : "nodeName: " + node + ",", phase);
     }
 
     @Test
@@ -109,13 +159,12 @@ class BudgetsTest {
                 .isEqualTo(
                         new Answer(
                                 """
-                                NAME       GRANTED   USED     LEFT     RATE   STANDING     EXHAUSTED                          RESETS
-                                research   -         3.000    -        2      Unlimited    -                                  -
-                                team-a     60.000    30.000   30.000   0.5    InBudget     2026-11-21T11:00:00Z (in 1h)       2026-12-01T00:00:00Z
-                                team-b     0.250     0.300    -0.050   0      OverBudget   2026-11-21T08:48:20Z (1h11m ago)   2026-12-01T00:00:00Z
+                                NAME       GRANTED   USED     USED%   LEFT     RATE   STANDING     EXHAUSTED                          RESETS
+                                research   -         3.000    -       -        2      Unlimited    -                                  -
+                                team-a     60.000    30.000   50%     30.000   0.5    InBudget     2026-11-21T11:00:00Z (in 1h)       2026-12-01T00:00:00Z
+                                team-b     0.250     0.300    120%    -0.050   0      OverBudget   2026-11-21T08:48:20Z (1h11m ago)   2026-12-01T00:00:00Z
                                 """,
-                                "",
-                                0));
+                                "", 0));
     }
 
     @Test
@@ -123,9 +172,9 @@ class BudgetsTest {
         assertThat(shell.run("budgets", "team-b", "team-a", "-o", "wide").out())
                 .isEqualTo(
                         """
-                        NAME     GRANTED   USED     LEFT     RATE   STANDING     EXHAUSTED                          RESETS                 LEFT-AT-RESET   PERIOD   CHARGED-BY   ON-EXHAUSTED    NAMESPACES          AS-OF
-                        team-b   0.250     0.300    -0.050   0      OverBudget   2026-11-21T08:48:20Z (1h11m ago)   2026-12-01T00:00:00Z   -0.050          Month    Allocation   LowerPriority   team-b              2026-11-21T08:50:00Z
-                        team-a   60.000    30.000   30.000   0.5    InBudget     2026-11-21T11:00:00Z (in 1h)       2026-12-01T00:00:00Z   -6870.000       Month    Allocation   Reclaim         team-a,team-a-dev   2026-11-21T09:59:50Z
+                        NAME     GRANTED   USED     USED%   LEFT     RATE   STANDING     EXHAUSTED                          RESETS                 LEFT-AT-RESET   PERIOD   CHARGED-BY   ON-EXHAUSTED    NAMESPACES          AS-OF
+                        team-b   0.250     0.300    120%    -0.050   0      OverBudget   2026-11-21T08:48:20Z (1h11m ago)   2026-12-01T00:00:00Z   -0.050          Month    Allocation   LowerPriority   team-b              2026-11-21T08:50:00Z
+                        team-a   60.000    30.000   50%     30.000   0.5    InBudget     2026-11-21T11:00:00Z (in 1h)       2026-12-01T00:00:00Z   -6870.000       Month    Allocation   Reclaim         team-a,team-a-dev   2026-11-21T09:59:50Z
                         """);
     }
 
@@ -134,8 +183,8 @@ class BudgetsTest {
         assertThat(shell.run("budgets", "team-a", "-o", "csv").out())
                 .isEqualTo(
                         """
-                        NAME,GRANTED,USED,LEFT,RATE,STANDING,EXHAUSTED,RESETS,LEFT-AT-RESET,PERIOD,CHARGED-BY,ON-EXHAUSTED,NAMESPACES,AS-OF
-                        team-a,60.000,30.000,30.000,0.5,InBudget,2026-11-21T11:00:00Z,2026-12-01T00:00:00Z,-6870.000,Month,Allocation,Reclaim,"team-a,team-a-dev",2026-11-21T09:59:50Z
+                        NAME,GRANTED,USED,USED%,LEFT,RATE,STANDING,EXHAUSTED,RESETS,LEFT-AT-RESET,PERIOD,CHARGED-BY,ON-EXHAUSTED,NAMESPACES,AS-OF
+                        team-a,60.000,30.000,50%,30.000,0.5,InBudget,2026-11-21T11:00:00Z,2026-12-01T00:00:00Z,-6870.000,Month,Allocation,Reclaim,"team-a,team-a-dev",2026-11-21T09:59:50Z
                         """
                                 .replace("\n", "\r\n"));
     }
@@ -150,6 +199,7 @@ class BudgetsTest {
                           "standing" : "OverBudget",
                           "grantedMinutes" : "0.250",
                           "usedMinutes" : "0.300",
+                          "usedPercent" : 120,
                           "leftMinutes" : "-0.050",
                           "rateGpus" : "0",
                           "exhaustedAt" : "2026-11-21T08:48:20.123456Z",
@@ -174,6 +224,7 @@ class BudgetsTest {
                           standing: "OverBudget"
                           grantedMinutes: "0.250"
                           usedMinutes: "0.300"
+                          usedPercent: 120
                           leftMinutes: "-0.050"
                           rateGpus: "0"
                           exhaustedAt: "2026-11-21T08:48:20.123456Z"
@@ -195,8 +246,8 @@ class BudgetsTest {
         assertThat(later.out())
                 .isEqualTo(
                         """
-                        NAME     GRANTED   USED     LEFT      RATE   STANDING     EXHAUSTED                        RESETS
-                        team-a   60.000    75.000   -15.000   0.5    OverBudget   2026-11-21T11:00:00Z (30m ago)   2026-12-01T00:00:00Z
+                        NAME     GRANTED   USED     USED%   LEFT      RATE   STANDING     EXHAUSTED                        RESETS
+                        team-a   60.000    75.000   125%    -15.000   0.5    OverBudget   2026-11-21T11:00:00Z (30m ago)   2026-12-01T00:00:00Z
                         """);
         assertThat(later.err())
                 .isEqualTo(
@@ -214,8 +265,8 @@ class BudgetsTest {
         assertThat(later.out())
                 .isEqualTo(
                         """
-                        NAME     GRANTED   USED    LEFT     RATE   STANDING   EXHAUSTED                         RESETS
-                        team-a   45.000    5.000   40.000   0.5    InBudget   2026-12-01T01:30:00Z (in 1h20m)   2027-01-01T00:00:00Z
+                        NAME     GRANTED   USED    USED%   LEFT     RATE   STANDING   EXHAUSTED                         RESETS
+                        team-a   45.000    5.000   11%     40.000   0.5    InBudget   2026-12-01T01:30:00Z (in 1h20m)   2027-01-01T00:00:00Z
                         """);
     }
 
@@ -237,7 +288,8 @@ class BudgetsTest {
 
         Answer answer = shell.run("budgets");
 
-        assertThat(answer.out()).contains("new    600.000   0.000   600.000   0      InBudget   -");
+        assertThat(answer.out())
+                .contains("new    600.000   0.000   0%      600.000   0      InBudget   -");
         assertThat(answer.err())
                 .isEqualTo("new: it has no status: no timekeeper has counted what it used\n");
     }
@@ -255,11 +307,29 @@ class BudgetsTest {
 
         Answer answer = shell.run("budgets");
 
-        assertThat(answer.out()).contains("Unlimited");
+        assertThat(answer.out()).contains("Misspelled");
         assertThat(answer.err())
                 .isEqualTo(
                         "mars: spec.period.timeZone is \"Mars/Phobos\"; use an IANA name, for"
                                 + " instance Europe/Berlin, or UTC; until then it has no limit\n");
+    }
+
+    @Test
+    void aBudgetOnWhichNobodyDrawsIsInactiveAndSaysWhy() {
+        api.has(
+                BUDGETS,
+                """
+                apiVersion: gpusharing.io/v1alpha1
+                kind: GpuBudget
+                metadata: {name: taem, creationTimestamp: "2026-11-21T09:00:00Z"}
+                spec: {namespaces: [taem-a], gpuMinutes: 600}
+                status: {asOf: "2026-11-21T09:59:50Z", standing: Inactive, problem: There is no namespace taem-a}
+                """);
+
+        Answer answer = shell.run("budgets", "taem");
+
+        assertThat(answer.out()).contains("600.000").contains("Inactive");
+        assertThat(answer.err()).isEqualTo("taem: There is no namespace taem-a\n");
     }
 
     @Test
@@ -279,7 +349,7 @@ class BudgetsTest {
 
         Answer answer = shell.run("budgets");
 
-        assertThat(answer.out()).contains("Unlimited");
+        assertThat(answer.out()).contains("Misspelled");
         assertThat(answer.err())
                 .isEqualTo(
                         "huge: it is not understood, and has no limit until it is; kubectl describe"

@@ -54,6 +54,7 @@ class DevicesTest {
     @BeforeEach
     void start() throws IOException {
         api = new FakeApiServer();
+        api.has(PODS);
         shell = new Shell(api.url(), folder, "2026-11-27T09:00:00Z");
         api.has(GPUNODES, OURS);
         api.has(NODES, GPUSHARES);

@@ -201,6 +201,139 @@ class ExplainTest {
                 .formatted(name, time, by, message);
     }
 
+    private static final String APPS = "/apis/apps/v1/namespaces/team-a/";
+
+    private void hasADeployment(String... pods) {
+        api.has(
+                APPS + "deployments",
+                "{apiVersion: apps/v1, kind: Deployment, metadata: {name: serve, uid: d-1}}");
+        api.has(
+                APPS + "replicasets",
+                owned("apps/v1, kind: ReplicaSet", "serve-1", "r-1", "d-1"),
+                owned("apps/v1, kind: ReplicaSet", "other-1", "r-2", "d-2"));
+        api.has(PODS, pods);
+        api.has(
+                EVENTS,
+                refusal("a", "r-1", "2026-11-27T07:00:00Z", "exceeded quota"),
+                refusal("b", "r-1", "2026-11-27T07:30:00Z", "150 is no share; use 1..99"),
+                refusal("c", "r-2", "2026-11-27T07:50:00Z", "of another"));
+    }
+
+    private static String owned(String kind, String name, String uid, String owner) {
+        return "{apiVersion: %s, metadata: {name: %s, uid: %s, ownerReferences: [{apiVersion: v1, kind: X, name: x, uid: %s, controller: true}]}, spec: {containers: [{name: cuda}]}}"
+                .formatted(kind, name, uid, owner);
+    }
+
+    private static String refusal(String name, String about, String time, String message) {
+        return "{apiVersion: v1, kind: Event, metadata: {name: %s}, type: Warning, reason: FailedCreate, involvedObject: {uid: %s}, lastTimestamp: '%s', message: '%s'}"
+                .formatted(name, about, time, message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"deployment/serve", "deploy/serve", "Deployments.apps/serve"})
+    void ofADeploymentEachPodIsExplainedAndTheLastRefusalIsSaid(String name) {
+        hasADeployment(
+                owned("v1, kind: Pod", "serve-1-b", "p-2", "r-1"),
+                owned("v1, kind: Pod", "serve-1-a", "p-1", "r-1"),
+                owned("v1, kind: Pod", "other-1-a", "p-3", "r-2"));
+
+        assertThat(shell.run("explain", name))
+                .isEqualTo(
+                        new Answer(
+                                "Pod serve-1-a\n%1$s\nPod serve-1-b\n%1$s\n".formatted(SUMMARY),
+                                "Its last pod was refused at 2026-11-27T07:30:00Z: 150 is no share; use 1..99\n",
+                                0));
+        assertThat(shell.run("explain", name, "-o", "json").out()).startsWith("[");
+    }
+
+    @Test
+    void ofADeploymentWithoutPodsTheRefusalIsTheAnswer() {
+        hasADeployment();
+
+        assertThat(shell.run("explain", "deployment/serve"))
+                .isEqualTo(
+                        new Answer(
+                                "",
+                                "error: Its last pod was refused at 2026-11-27T07:30:00Z: 150 is no share; use 1..99\n",
+                                1));
+    }
+
+    @Test
+    void whatMakesNoPodsIsSaid() {
+        hasADeployment();
+
+        assertThat(shell.run("explain", "service/web").err())
+                .startsWith(
+                        "error: service is no kind that is known to make pods here; use pod, deployment, ");
+        assertThat(shell.run("explain", "deployment/none").err())
+                .isEqualTo("error: There is no deployment none in team-a\n");
+        assertThat(shell.run("explain", "pod/train").err())
+                .contains("There is no pod train in team-a");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Reclaim, 2026-11-27T07:58:00Z, 'The budget team-a is used up and reclaims: from 2026-11-27T08:03:00Z on, 5m after its start, the pod may be evicted'",
+        "Refuse, 2026-11-27T07:00:00Z, 'The budget team-a is used up and refuses: at any moment the pod may be evicted'"
+    })
+    void aRunningPodThatReclaimMayTakeIsToldWhenAndForWhom(String rule, String began, String said) {
+        api.has(FakeApiServer.BUDGETS, used(rule));
+        api.has(PODS, running(began, ""));
+
+        assertThat(shell.run("explain", "runs").err())
+                .isEqualTo(
+                        said
+                                + " for one of a budget with time left that waits and would then fit\n");
+    }
+
+    @Test
+    void aRunningPodThatNobodyMayTakeIsToldNothing() {
+        api.has(FakeApiServer.BUDGETS, used("Observe"));
+        api.has(PODS, running("2026-11-27T07:00:00Z", ""));
+        assertThat(shell.run("explain", "runs").err()).isEmpty();
+
+        api.has(FakeApiServer.BUDGETS, used("Reclaim"));
+        api.has(
+                PODS,
+                running(
+                        "2026-11-27T07:00:00Z",
+                        ", annotations: {gpusharing.io/do-not-reclaim: 'true'}"));
+        assertThat(shell.run("explain", "runs").err()).isEmpty();
+    }
+
+    private static String used(String rule) {
+        return "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team-a, creationTimestamp: '2026-11-01T00:00:00Z'}, spec: {namespaces: [team-a], gpuMinutes: '0', onExhausted: %s}}"
+                .formatted(rule);
+    }
+
+    private static String running(String began, String metadata) {
+        return "{apiVersion: v1, kind: Pod, metadata: {name: runs%s}, spec: {nodeName: n1, containers: [{name: cuda}]}, status: {phase: Running, startTime: '%s'}}"
+                .formatted(metadata, began);
+    }
+
+    @Test
+    void whoAsksForAWholeGpuOfNvidiasIsToldWhatOurNodesOffer() throws IOException {
+        String asks =
+                "spec: {containers: [{name: cuda, resources: {limits: {nvidia.com/gpu: 2}}}]}";
+        String said =
+                "nvidia.com/gpu is what NVIDIA's device plugin hands out; for GPUs of node-a write tencent.com/vcuda-core: 200 in cuda\n";
+        api.has(PODS, "{apiVersion: v1, kind: Pod, metadata: {name: whole}, %s}".formatted(asks));
+        api.passesOn(
+                DRY_RUN,
+                201,
+                ADMITTED.replace("tencent.com/vcuda-core", "nvidia.com/gpu")
+                        .replace("\"50\"", "\"2\""),
+                "");
+        assertThat(shell.run("explain", "whole").err()).as("no node of ours").isEmpty();
+
+        api.has(
+                FakeApiServer.GPUNODES,
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuNode, metadata: {name: node-a}, status: {resources: [tencent.com/vcuda-core, tencent.com/vcuda-memory]}}");
+
+        assertThat(shell.run("explain", "whole").err()).isEqualTo(said);
+        assertThat(explain("kind: Pod\n" + asks).err()).isEqualTo(said);
+    }
+
     @Test
     void ofAPodThatNeverWasNothingIsKnown() {
         api.has(EVENTS);
@@ -441,7 +574,10 @@ class ExplainTest {
     @Test
     void whatIsToBeExplainedIsNamed() {
         assertThat(shell.run("explain", "-f", folder.resolve("none").toString()).err())
-                .startsWith("error: Cannot read ");
+                .isEqualTo("error: There is no file %s\n".formatted(folder.resolve("none")));
+        assertThat(shell.run("explain", "-f", folder.toString()).err())
+                .startsWith("error: Cannot read ")
+                .doesNotContain("Exception");
         assertThat(shell.run("explain").code()).isEqualTo(2);
     }
 }

@@ -28,6 +28,9 @@ final class FakeApiServer implements AutoCloseable {
     /** What came with questions. */
     final List<String> bodies = new CopyOnWriteArrayList<>();
 
+    /** As whom and as members of what somebody asked last; empty where as themselves. */
+    final List<String> impersonated = new CopyOnWriteArrayList<>();
+
     private final Map<String, Map<String, String>> lists = new HashMap<>();
     private final Map<String, Integer> refused = new HashMap<>();
     private final Map<String, PassedOn> passedOn = new HashMap<>();
@@ -45,7 +48,7 @@ final class FakeApiServer implements AutoCloseable {
     void has(String list, String... objects) {
         var byName = new TreeMap<String, String>();
         for (String object : objects) {
-            var parsed = Serialization.unmarshal(object, GenericKubernetesResource.class);
+            var parsed = Serialization.unmarshal("---\n" + object, GenericKubernetesResource.class);
             byName.put(parsed.getMetadata().getName(), Serialization.asJson(parsed));
         }
         lists.put(list, byName);
@@ -94,6 +97,10 @@ final class FakeApiServer implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         requests.add(exchange.getRequestURI().toString());
+        impersonated.clear();
+        for (String header : List.of("Impersonate-User", "Impersonate-Group")) {
+            impersonated.addAll(exchange.getRequestHeaders().getOrDefault(header, List.of()));
+        }
         bodies.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
         String path = exchange.getRequestURI().getPath();
         int code = 404;

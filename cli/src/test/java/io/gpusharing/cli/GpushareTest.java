@@ -23,6 +23,7 @@ class GpushareTest {
     @BeforeEach
     void start() throws IOException {
         api = new FakeApiServer();
+        api.has(PODS);
         shell = new Shell(api.url(), folder, "2026-11-21T10:00:00Z");
     }
 

@@ -80,6 +80,17 @@ class GrantTest {
                 .doesNotContain("notBefore");
     }
 
+    @Test
+    void aDayIsOneOfTheBudgetsZone() {
+        api.has(
+                BUDGETS,
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team-a, creationTimestamp: '2026-11-01T00:00:00Z'}, spec: {namespaces: [team-a], gpuMinutes: 60, period: {timeZone: Europe/Berlin}}}");
+
+        grantPaper("300");
+
+        assertThat(api.bodies.getLast()).contains("\"expiresAt\":\"2026-11-30T23:00:00Z\"");
+    }
+
     /** A script runs again, also when the grant is over. */
     @Test
     void aGrantThatIsThereIsNotMadeAgain() throws IOException {

@@ -93,6 +93,7 @@ class InspectTest {
     @BeforeEach
     void start() throws IOException {
         api = new FakeApiServer();
+        api.has(PODS);
         shell = new Shell(api.url(), folder, "2026-11-21T10:00:00Z");
     }
 
@@ -206,7 +207,69 @@ class InspectTest {
 
         shell.run("inspect");
 
-        assertThat(api.requests).noneMatch(it -> it.startsWith(PODS));
+        assertThat(api.requests)
+                .filteredOn(it -> it.startsWith(PODS))
+                .singleElement()
+                .asString()
+                .contains("labelSelector=gpusharing.io%2Fmetered");
+    }
+
+    @Test
+    void aPodThatIsPlacedAndHasNoGrantYetHoldsItsGpus() {
+        api.has(
+                GPUNODES,
+                """
+                apiVersion: gpusharing.io/v1alpha1
+                kind: GpuNode
+                metadata: {name: node-a}
+                status:
+                  resources: [tencent.com/vcuda-core, tencent.com/vcuda-memory]
+                  gpus:
+                  - {index: 0, uuid: GPU-0, memoryMiB: 15360, health: Healthy, mode: Idle}
+                  - {index: 1, uuid: GPU-1, memoryMiB: 15360, health: Healthy, mode: Idle}
+                  - index: 2
+                    uuid: GPU-2
+                    memoryMiB: 15360
+                    health: Healthy
+                    mode: Shared
+                    grants:
+                    - {podUid: u-started, namespace: team-a, pod: started, container: cuda, kind: App, core: 25, memoryMiB: 2048}
+                  - {index: 3, uuid: GPU-3, memoryMiB: 15360, health: Healthy, mode: Idle}
+                """);
+        api.has(NODES, NODE_A);
+        api.has(
+                PODS,
+                placed("half", 50, 15, "GPU-0"),
+                placed("whole", 100, 0, "GPU-1"),
+                placed("started", 25, 8, "GPU-2"),
+                placed("fourth", 20, 4, "GPU-2"),
+                placed("lost", 30, 4, ""));
+
+        assertThat(shell.run("inspect"))
+                .isEqualTo(
+                        new Answer(
+                                """
+                                NODE     GPU   MODEL   STATE    CORE      MEMORY(MiB)   PODS
+                                node-a   0     -       Shared   50/100    3840/15360    team-a/half
+                                node-a   1     -       Whole    100/100   15360/15360   team-a/whole
+                                node-a   2     -       Shared   45/100    3072/15360    team-a/fourth,team-a/started
+                                node-a   3     -       Idle     0/100     0/15360       -
+                                node-a   ?     -       -        30        1024          team-a/lost
+                                """,
+                                "",
+                                0));
+    }
+
+    private static String placed(String name, int core, int memory, String gpu) {
+        return vcuda(
+                        name,
+                        core,
+                        memory,
+                        gpu.isEmpty()
+                                ? "other: x"
+                                : "gpusharing.io/placement: \"u-%s;cuda=%s\"".formatted(name, gpu))
+                .replace("node-b", "node-a")
+                .replace("namespace: team-a", "namespace: team-a, uid: u-" + name);
     }
 
     @Test
@@ -281,9 +344,10 @@ class InspectTest {
         assertThat(answer.out()).contains("node-a").doesNotContain("node-c");
         assertThat(answer.err())
                 .isEqualTo(
-                        "You may not list pods of all namespaces; ask an administrator for the"
-                                + " cluster role view; nodes without our device plugin are left"
-                                + " out\n");
+                        """
+                        You may not list pods of all namespaces; ask an administrator for the cluster role view; pods that are placed but have not started are left out
+                        You may not list pods of all namespaces; ask an administrator for the cluster role view; nodes without our device plugin are left out
+                        """);
     }
 
     @Test

@@ -173,6 +173,70 @@ class LedgerTest {
                                 1));
     }
 
+    private void periodsBegin(String zone, String unit) {
+        api.has(
+                BUDGETS,
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team-a, creationTimestamp: '2026-01-01T00:00:00Z'}, spec: {namespaces: [team-a], period: {timeZone: %s, unit: %s}}}"
+                        .formatted(zone, unit));
+    }
+
+    @Test
+    void aDayIsOneOfTheBudgetsZone() {
+        periodsBegin("Europe/Berlin", "Month");
+        api.passesOn(
+                TEAM_A + "statement?from=2026-11-19T23%3A00%3A00Z",
+                200,
+                STATEMENT.formatted(""),
+                "");
+
+        assertThat(shell.run("statement", "--from", "2026-11-20").code()).isZero();
+    }
+
+    @Test
+    void theLastPeriodIsThatOfTheBudget() {
+        periodsBegin("Europe/Berlin", "Month");
+        api.passesOn(
+                TEAM_A + "statement?from=2026-09-30T22%3A00%3A00Z&to=2026-10-31T23%3A00%3A00Z",
+                200,
+                STATEMENT.formatted(""),
+                "");
+
+        assertThat(shell.run("statement", "--last-period").code()).isZero();
+        assertThat(shell.run("statement", "--last-period", "--to", "2026-11-01").err())
+                .startsWith("error: --last-period has its own begin and end");
+        periodsBegin("UTC", "Never");
+        assertThat(shell.run("statement", "--last-period").err())
+                .isEqualTo("error: Budget team-a has one period without an end\n");
+    }
+
+    @Test
+    void whoWastesInAllBudgetsIsShownTogether() {
+        api.has(
+                BUDGETS,
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team-a, creationTimestamp: '2026-11-01T00:00:00Z'}, spec: {namespaces: [team-a]}}",
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team-b, creationTimestamp: '2026-11-01T00:00:00Z'}, spec: {namespaces: [team-b]}}");
+        String wastes =
+                """
+                [{"namespace":"%1$s","name":"%1$s-x","budget":"%1$s","summary":"","pods":1,"rate":500000,
+                  "heldSeconds":60,"charged":60000000,"measured":0,"idle":%2$d,"unwatched":0,"busyPercent":"0.0"}]
+                """;
+        api.passesOn(
+                TEAM_A + "waste?by=pod&limit=1000",
+                200,
+                wastes.formatted("team-a", 30_000_000),
+                "");
+        api.passesOn(
+                TEAM_A.replace("team-a", "team-b") + "waste?by=pod&limit=1000",
+                200,
+                wastes.formatted("team-b", 60_000_000),
+                "");
+
+        assertThat(shell.run("waste", "-A", "--no-headers").out().lines())
+                .satisfiesExactly(
+                        first -> assertThat(first).startsWith("team-b   team-b-x"),
+                        second -> assertThat(second).startsWith("team-a   team-a-x"));
+    }
+
     @Test
     void whoWastesIsShownByOwner() {
         api.passesOn(

@@ -147,6 +147,32 @@ class ProgramTest {
     }
 
     @Test
+    void whoMistypesIsAskedWhatTheyMeant() {
+        assertThat(called("budgts").err())
+                .contains("did you mean budgets?")
+                .endsWith("; see kubectl gpusharing --help\n");
+        assertThat(called("budgets", "--al").err()).contains("did you mean --all-namespaces?");
+    }
+
+    @Test
+    void asksAsSomebodyElse() {
+        api.has(BUDGETS);
+
+        shell.run("budgets", "-A", "--as", "jane", "--as-group", "a", "--as-group", "b");
+
+        assertThat(api.impersonated).containsExactly("jane", "a", "b");
+        assertThat(shell.run("budgets", "--as-group", "a").err())
+                .isEqualTo("error: --as-group says more of a user; name one with --as\n");
+    }
+
+    @Test
+    void aNameThatNothingCanHaveIsSaidWithoutThatOfAClass() {
+        assertThat(shell.run("budgets", "").err())
+                .startsWith("error: ")
+                .doesNotContain("Exception", "This is a bug");
+    }
+
+    @Test
     void endsWithTwoWithoutACommand() {
         assertThat(called())
                 .isEqualTo(
@@ -171,18 +197,25 @@ class ProgramTest {
         assertThat(called("budgets", "--help").out())
                 .isEqualTo(
                         """
-                        Usage: kubectl gpusharing budgets [-AhV] [--context=NAME] [--kubeconfig=FILE]
-                                                          [-n=NAME] [-o=FORMAT] [NAME...]
+                        Usage: kubectl gpusharing budgets [-AhVw] [--no-headers] [--as=USER]
+                                                          [--context=NAME] [--kubeconfig=FILE]
+                                                          [-n=NAME] [-o=FORMAT] [--as-group=GROUP]...
+                                                          [NAME...]
                         What budgets have left now, in minutes of one whole GPU.
                         Without names: the budget that pays for the namespace.
                               [NAME...]           Budgets to show, by name.
                           -A, --all-namespaces    All budgets.
+                              --as=USER           As this user, for those who may impersonate.
+                              --as-group=GROUP    As a member of this group, with --as; may be repeated.
                               --context=NAME      Instead of the current one of the kubeconfig.
                           -h, --help              Show this help message and exit.
                               --kubeconfig=FILE   Instead of $KUBECONFIG or ~/.kube/config.
                           -n, --namespace=NAME    Instead of the one of the context.
+                              --no-headers        Tables and CSV without their first line, and tables
+                                                    without their last.
                           -o, --output=FORMAT     One of table, wide, json, yaml, csv.
                           -V, --version           Print version information and exit.
+                          -w, --watch             Again every five seconds, until it is stopped.
                         """);
         assertThat(called("--help").out())
                 .isEqualTo(
@@ -197,8 +230,8 @@ class ProgramTest {
                                        much, and to whom.
                           devices    The GPUs that nodes share: the memory of each, and how many shares
                                        it has.
-                          explain    Where a pod is, or why it waits, was lowered or evicted, and what
-                                       would fit instead; -o wide says it of every GPU.
+                          explain    Where a pod is, or why it waits, was lowered, refused or evicted,
+                                       and what would fit instead; -o wide says it of every GPU.
                           quote      What the pods of a manifest would cost, whether the budget lasts
                                        for them, and what happens to them when it is used up.
                           top        Who holds GPUs now, and how much of that was idle while it was

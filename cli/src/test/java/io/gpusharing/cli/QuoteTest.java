@@ -148,7 +148,7 @@ class QuoteTest {
 
         assertThat(answer.out())
                 .isEqualTo(
-                        "2 pods are charged as 1 GPU: 60.000 GPU-minutes an hour, 180.000 in all. The budget team-a has 240.000 left, and with what its pods hold now it is used up at 2026-11-27T10:00:00Z: its pods may be evicted from then on when a pod in budget waits\n");
+                        "No: 2 pods are charged as 1 GPU: 60.000 GPU-minutes an hour, 180.000 in all. The budget team-a has 240.000 left, and with what its pods hold now it is used up at 2026-11-27T10:00:00Z: its pods may be evicted from then on when a pod in budget waits\n");
         assertThat(answer.err())
                 .startsWith("Computed from the budget's status alone. ")
                 .endsWith(
@@ -176,7 +176,7 @@ class QuoteTest {
         api.passesOn(QUOTES, 503, "", "");
         api.passesOn(DRY_RUN, 403, "{\"message\":\"cannot create resource \\\"pods\\\"\"}", "");
 
-        assertThat(quote("50").out()).startsWith("2 pods are charged as 1 GPU");
+        assertThat(quote("50").out()).startsWith("No: 2 pods are charged as 1 GPU");
         assertThat(quote("150"))
                 .satisfies(answer -> {
                     assertThat(answer.err())

@@ -19,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  * What work would cost, and whether its budget lasts for it beside what its pods hold now. Minutes
  * are whole-GPU minutes, rounded to thousandths; instants are RFC 3339 in UTC.
  *
- * @param summary the same in sentences for a person
+ * @param summary the same in sentences for a person; begins with {@code Yes} or {@code No} where
+ *     {@code lasts} is known
+ * @param lasts whether the budget lasts until the work is done, or there is none that could end;
+ *     absent if that depends on how long it runs and nobody said so
  * @param budget which pays; absent if none does
  * @param pods in all
  * @param podsAtOnce at most
@@ -39,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Quote(
         String summary,
+        @Nullable Boolean lasts,
         @Nullable String budget,
         int pods,
         int podsAtOnce,
@@ -148,10 +152,13 @@ public record Quote(
                 payer == null
                         ? Optional.empty()
                         : payer.line().map(line -> Forecast.of(line, work, dearest, now));
+        Boolean lasts = lasts(forecast, until);
         return new Quote(
-                price(work, prices, payer, cost, !notKnown.isEmpty())
+                answer(lasts, prices)
+                        + price(work, prices, payer, cost, !notKnown.isEmpty())
                         + ". "
                         + outlook(payer, forecast, until),
+                lasts,
                 payer == null ? null : payer.name(),
                 work.pods(),
                 work.atOnce(),
@@ -163,6 +170,24 @@ public record Quote(
                 text(forecast.map(Forecast::exhaustedAt).orElse(null)),
                 payer == null ? null : payer.spec().onExhausted(),
                 notKnown);
+    }
+
+    private static @Nullable Boolean lasts(Optional<Forecast> forecast, @Nullable Instant until) {
+        if (forecast.isEmpty() || forecast.get().exhaustedAt() == null) {
+            return true;
+        }
+        if (until == null && forecast.get().remaining().isPositive()) {
+            return null;
+        }
+        return false;
+    }
+
+    /** What costs nothing needs none. */
+    private static String answer(@Nullable Boolean lasts, List<Price> prices) {
+        if (lasts == null || prices.isEmpty() || prices.getFirst().gpus().equals("0")) {
+            return "";
+        }
+        return lasts ? "Yes: " : "No: ";
     }
 
     private static GpuTime cost(Work work, long rate, Instant now) {

@@ -70,7 +70,8 @@ class QuoteTest {
 
         assertThat(quote.summary())
                 .isEqualTo(
-                        "1 pod is charged as 0.5 GPUs: 30.000 GPU-minutes an hour, 90.000 in all. The budget team-a has 500.000 left, and lasts: with what its pods hold now 230.000 are left at 2026-03-10T15:00:00Z");
+                        "Yes: 1 pod is charged as 0.5 GPUs: 30.000 GPU-minutes an hour, 90.000 in all. The budget team-a has 500.000 left, and lasts: with what its pods hold now 230.000 are left at 2026-03-10T15:00:00Z");
+        assertThat(quote.lasts()).isTrue();
         assertThat(quote.gpuMinutes()).isEqualTo("90.000");
         assertThat(quote.remainingThenMinutes()).isEqualTo("230.000");
         assertThat(quote.exhaustedAt()).isNull();
@@ -91,8 +92,9 @@ class QuoteTest {
 
         assertThat(quote.summary())
                 .isEqualTo(
-                        "4 pods, 2 at once, are charged as 1 GPU: 60.000 GPU-minutes an hour, 180.000 in all. The budget team-a has 240.000 left, and with what its pods hold now it is used up at 2026-03-10T14:00:00Z: "
+                        "No: 4 pods, 2 at once, are charged as 1 GPU: 60.000 GPU-minutes an hour, 180.000 in all. The budget team-a has 240.000 left, and with what its pods hold now it is used up at 2026-03-10T14:00:00Z: "
                                 + then);
+        assertThat(quote.lasts()).isFalse();
         assertThat(quote.exhaustedAt()).isEqualTo("2026-03-10T14:00:00Z");
         assertThat(quote.remainingThenMinutes()).isNull();
         assertThat(quote.onExhausted()).isEqualTo(rule);
@@ -111,17 +113,20 @@ class QuoteTest {
     void ofABudgetThatIsUsedUpItIsSaidWhatNewPodsMeet(OnExhausted rule, String now) {
         Quote quote = quote(threeHours(1, 1), payer(rule, "600", "0"));
 
-        assertThat(quote.summary()).endsWith(". The budget team-a is used up: " + now);
+        assertThat(quote.summary())
+                .startsWith("No: ")
+                .endsWith(". The budget team-a is used up: " + now);
         assertThat(quote.remainingMinutes()).isEqualTo("0.000");
         assertThat(quote.exhaustedAt()).isEqualTo(NOON.toString());
     }
 
     @Test
     void whoDoesNotSayHowLongIsToldHowLongItLasts() {
-        assertThat(
-                        quote(new Work(1, 1, List.of()), payer(OnExhausted.Reclaim, "600", "90"))
-                                .summary())
+        Quote ending = quote(new Work(1, 1, List.of()), payer(OnExhausted.Reclaim, "600", "90"));
+        assertThat(ending.summary())
+                .startsWith("1 pod is charged as ")
                 .contains("30.000 GPU-minutes an hour. ", "used up at 2026-03-10T13:00:00Z");
+        assertThat(ending.lasts()).isNull();
         Quote lasting =
                 quote(new Work(1, 1, List.of()), payer(OnExhausted.Reclaim, "90000", "90000"));
         assertThat(lasting.summary())
@@ -174,7 +179,7 @@ class QuoteTest {
 
         assertThat(quote.summary())
                 .isEqualTo(
-                        "2 pods are charged as 1 to 4 GPUs, by the node: up to 240.000 GPU-minutes an hour, 720.000 in all. No budget pays for the namespace");
+                        "Yes: 2 pods are charged as 1 to 4 GPUs, by the node: up to 240.000 GPU-minutes an hour, 720.000 in all. No budget pays for the namespace");
         assertThat(quote.prices())
                 .containsExactly(
                         new Price("H200", "4", "240.000"), new Price("A30", "1", "60.000"));
@@ -186,7 +191,7 @@ class QuoteTest {
         Payer byUse = payer(OnExhausted.Reclaim, ChargeBy.Utilization, "600", "500");
 
         assertThat(quote(threeHours(1, 1), byUse).summary())
-                .startsWith("1 pod is charged by use, at most as 0.5 GPUs: ");
+                .startsWith("Yes: 1 pod is charged by use, at most as 0.5 GPUs: ");
     }
 
     @Test

@@ -14,8 +14,10 @@ import io.gpusharing.budget.Standing.InBudget;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.budget.Standing.Unlimited;
 import io.gpusharing.request.GpuShare;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
@@ -25,14 +27,17 @@ import org.jspecify.annotations.Nullable;
  * A budget at an instant, as {@code -o json} writes it. Minutes are whole-GPU minutes, rounded to
  * thousandths, instants RFC 3339 in UTC, as in its status.
  *
- * @param standing {@code InBudget}, {@code OverBudget} or {@code Unlimited}
+ * @param standing {@code InBudget}, {@code OverBudget}, {@code Unlimited}, {@code Misspelled} or
+ *     {@code Inactive}
  * @param grantedMinutes null if it is unlimited, as all that follows from it
+ * @param usedPercent of what is granted, rounded down; null where nothing is
  * @param leftMinutes negative by what was overrun
  * @param exhaustedAt when it is used up at the present rate, or was; null if it is not in this
  *     period
  * @param resetsAt when the next period begins; null if none does
  * @param leftAtResetMinutes what will be left then at the present rate
  * @param asOf instant of the status from which this was computed; null if it has none yet
+ * @param zone in which its days begin
  * @param doubt why this may not be right, in words; null if nothing speaks against it
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -41,6 +46,7 @@ record BudgetView(
         String standing,
         @Nullable String grantedMinutes,
         String usedMinutes,
+        @Nullable Long usedPercent,
         @Nullable String leftMinutes,
         String rateGpus,
         @Nullable String exhaustedAt,
@@ -51,6 +57,7 @@ record BudgetView(
         String chargeBy,
         String onExhausted,
         @Nullable String asOf,
+        @JsonIgnore ZoneId zone,
         @JsonIgnore @Nullable String doubt) {
 
     /** The timekeeper writes a status twice a minute while something is used. */
@@ -71,9 +78,10 @@ record BudgetView(
         long rate = status == null || status.rate() == null ? 0 : status.rate();
         return new BudgetView(
                 budget.name(),
-                standing.word(),
+                budget.standingWord(now),
                 left.map(it -> it.plus(used).minutes()).orElse(null),
                 used.minutes(),
+                left.flatMap(it -> percent(used, it.plus(used))).orElse(null),
                 left.map(GpuTime::minutes).orElse(null),
                 GpuShare.inGpus(rate),
                 text(exhaustedAt(standing, line, status, now)),
@@ -84,7 +92,19 @@ record BudgetView(
                 spec.chargeBy().name(),
                 spec.onExhausted().name(),
                 text(asOf),
+                BudgetZone.of(spec),
                 doubt(budget, invalid, line.isPresent(), asOf, rate, now));
+    }
+
+    private static Optional<Long> percent(GpuTime used, GpuTime granted) {
+        return granted.isPositive()
+                ? Optional.of(
+                        BigDecimal.valueOf(used.microGpuSeconds())
+                                .movePointRight(2)
+                                .divideToIntegralValue(
+                                        BigDecimal.valueOf(granted.microGpuSeconds()))
+                                .longValue())
+                : Optional.empty();
     }
 
     private static @Nullable Instant exhaustedAt(
@@ -128,6 +148,9 @@ record BudgetView(
         if (!limited && budget.spec().gpuMinutes() != null) {
             return "it is not understood, and has no limit until it is; kubectl describe gpubudget %s says why"
                     .formatted(budget.name());
+        }
+        if (budget.status() != null && budget.status().problem() != null) {
+            return budget.status().problem();
         }
         if (asOf == null) {
             return budget.created().isBefore(now.minus(OLD))

@@ -12,10 +12,15 @@ import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.kubernetes.GpuBudget;
 import java.time.Clock;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +42,16 @@ import picocli.CommandLine.Parameters;
 public final class BudgetsCommand implements Runnable {
 
     private static final List<String> HEADINGS =
-            List.of("NAME", "GRANTED", "USED", "LEFT", "RATE", "STANDING", "EXHAUSTED", "RESETS");
+            List.of(
+                    "NAME",
+                    "GRANTED",
+                    "USED",
+                    "USED%",
+                    "LEFT",
+                    "RATE",
+                    "STANDING",
+                    "EXHAUSTED",
+                    "RESETS");
 
     private static final List<String> MORE =
             List.of("LEFT-AT-RESET", "PERIOD", "CHARGED-BY", "ON-EXHAUSTED", "NAMESPACES", "AS-OF");
@@ -45,6 +59,7 @@ public final class BudgetsCommand implements Runnable {
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final NamespaceOption namespace = new NamespaceOption();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     @Option(
             names = {"-A", "--all-namespaces"},
@@ -56,19 +71,30 @@ public final class BudgetsCommand implements Runnable {
 
     private final Console console;
     private final Clock clock;
+    private final Pause pause;
 
-    public BudgetsCommand(Console console, Clock clock) {
+    public BudgetsCommand(Console console, Clock clock, Pause pause) {
         this.console = console;
         this.clock = clock;
+        this.pause = pause;
     }
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         List<PublishedBudget> budgets;
+        List<String> beside = List.of();
+        Instant now;
         try (Cluster cluster = options.connect()) {
             budgets = names.isEmpty() ? budgets(cluster) : named(cluster);
+            now = clock.instant();
+            if (all && names.isEmpty()) {
+                beside = new ClusterUse(cluster).besides(budgets, now);
+            }
         }
-        Instant now = clock.instant();
         List<BudgetView> views = budgets.stream().map(it -> BudgetView.at(it, now)).toList();
         boolean wide = output.format() != Format.TABLE;
         boolean spans = output.format() != Format.CSV;
@@ -78,6 +104,7 @@ public final class BudgetsCommand implements Runnable {
                 console.note("%s: %s".formatted(view.name(), view.doubt()));
             }
         }
+        beside.forEach(console::note);
     }
 
     private List<PublishedBudget> named(Cluster cluster) {
@@ -125,7 +152,7 @@ public final class BudgetsCommand implements Runnable {
         return new Table(
                 headings,
                 views.stream().map(view -> row(view, wide, now)).toList(),
-                Set.of("OverBudget"));
+                Set.of("OverBudget", PublishedBudget.MISSPELLED, PublishedBudget.INACTIVE));
     }
 
     private static List<String> row(BudgetView view, boolean wide, @Nullable Instant now) {
@@ -135,11 +162,12 @@ public final class BudgetsCommand implements Runnable {
                                 view.name(),
                                 text(view.grantedMinutes()),
                                 view.usedMinutes(),
+                                view.usedPercent() == null ? "" : view.usedPercent() + "%",
                                 text(view.leftMinutes()),
                                 view.rateGpus(),
                                 view.standing(),
-                                exhausted(view.exhaustedAt(), now),
-                                seconds(view.resetsAt())));
+                                exhausted(view, now),
+                                seconds(view.resetsAt(), zone(view, now))));
         if (wide) {
             row.addAll(
                     List.of(
@@ -148,22 +176,30 @@ public final class BudgetsCommand implements Runnable {
                             view.chargeBy(),
                             view.onExhausted(),
                             String.join(",", view.namespaces()),
-                            seconds(view.asOf())));
+                            seconds(view.asOf(), zone(view, now))));
         }
         return row;
     }
 
-    private static String exhausted(@Nullable String at, @Nullable Instant now) {
+    private static String exhausted(BudgetView view, @Nullable Instant now) {
+        String at = view.exhaustedAt();
+        String text = seconds(at, zone(view, now));
         return at == null || now == null
-                ? seconds(at)
-                : "%s (%s)".formatted(seconds(at), Span.from(now, ApiTime.read(at)));
+                ? text
+                : "%s (%s)".formatted(text, Span.from(now, ApiTime.read(at)));
+    }
+
+    /** People read times as their budget counts days; programs, which get no spans, in UTC. */
+    private static ZoneId zone(BudgetView view, @Nullable Instant now) {
+        return now == null ? ZoneOffset.UTC : view.zone();
     }
 
     /** The status has microseconds, which nobody reads. */
-    private static String seconds(@Nullable String instant) {
+    private static String seconds(@Nullable String instant, ZoneId zone) {
         return instant == null
                 ? ""
-                : ApiTime.read(instant).truncatedTo(ChronoUnit.SECONDS).toString();
+                : DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(
+                        ApiTime.read(instant).truncatedTo(ChronoUnit.SECONDS).atZone(zone));
     }
 
     private static String text(@Nullable String value) {

@@ -12,6 +12,7 @@ import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuGrant;
 import java.time.Clock;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -51,7 +52,8 @@ public final class GrantCommand implements Runnable {
     @Option(
             names = "--not-before",
             paramLabel = "WHEN",
-            description = "2026-12-01 or 2026-12-01T12:00:00Z, in UTC; at once without it.")
+            description =
+                    "2026-12-01, a day of the budget's time zone, or 2026-12-01T12:00:00Z; at once without it.")
     private @Nullable String notBefore;
 
     @Option(
@@ -72,11 +74,11 @@ public final class GrantCommand implements Runnable {
     @Override
     public void run() {
         GpuTime amount = amount();
-        Instant from = notBefore == null ? null : When.read("--not-before", notBefore);
-        Instant until = expiresAt == null ? null : When.read("--expires-at", expiresAt);
-        GpuGrant grant = grant(from, until);
         try (Cluster cluster = options.connect()) {
-            requireBudget(cluster);
+            ZoneId zone = BudgetZone.of(budget(cluster).getSpec());
+            Instant from = notBefore == null ? null : When.read("--not-before", notBefore, zone);
+            Instant until = expiresAt == null ? null : When.read("--expires-at", expiresAt, zone);
+            GpuGrant grant = grant(from, until);
             GpuGrant made = there(cluster, grant);
             if (made == null) {
                 requireToCount(until);
@@ -143,7 +145,7 @@ public final class GrantCommand implements Runnable {
     }
 
     /** A grant to none would wait for one of that name. */
-    private void requireBudget(Cluster cluster) {
+    private GpuBudget budget(Cluster cluster) {
         GpuBudget found =
                 cluster.ask(
                         "get",
@@ -154,5 +156,6 @@ public final class GrantCommand implements Runnable {
                     "There is no GpuBudget %s; kubectl gpusharing budgets -A shows all"
                             .formatted(budget));
         }
+        return found;
     }
 }

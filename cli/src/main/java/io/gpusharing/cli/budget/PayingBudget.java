@@ -24,6 +24,11 @@ public final class PayingBudget {
                 .min(PublishedBudget.OLDER_FIRST);
     }
 
+    /** Names of all budgets. */
+    public static List<String> names(Cluster cluster) {
+        return all(cluster).stream().map(PublishedBudget::name).toList();
+    }
+
     /** All budgets, by name. */
     static List<PublishedBudget> all(Cluster cluster) {
         return cluster

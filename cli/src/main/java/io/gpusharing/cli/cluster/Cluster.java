@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.gpusharing.cli.console.Failure;
+import java.util.Locale;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -54,6 +55,9 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
             return question.apply(client);
         } catch (KubernetesClientException e) {
             throw failure(verb, kind, e);
+        } catch (IllegalArgumentException e) {
+            // The client refuses names that can be in no address.
+            throw new Failure("Cannot %s %s: %s".formatted(verb, kind.plural, oneLine(e)));
         }
     }
 
@@ -219,11 +223,16 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
         }
         return new Failure(
                 "Cannot reach the API server %s (%s); is it the right context?"
-                        .formatted(
-                                url(),
-                                last.getMessage() == null
-                                        ? last.getClass().getSimpleName()
-                                        : oneLine(last)));
+                        .formatted(url(), last.getMessage() == null ? words(last) : oneLine(last)));
+    }
+
+    /** What the class of an exception says, in words: {@code closed channel}. */
+    private static String words(Throwable e) {
+        return e.getClass()
+                .getSimpleName()
+                .replaceAll("(Exception|Error)$", "")
+                .replaceAll("(?<=[a-z])(?=[A-Z])", " ")
+                .toLowerCase(Locale.ROOT);
     }
 
     String url() {

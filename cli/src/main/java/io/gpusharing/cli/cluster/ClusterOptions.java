@@ -13,6 +13,8 @@ import io.gpusharing.cli.console.Failure;
 import io.gpusharing.kubernetes.ApiServerJson;
 import java.io.File;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -32,6 +34,18 @@ public final class ClusterOptions {
             description = "Instead of the current one of the kubeconfig.")
     private @Nullable String context;
 
+    @Option(
+            names = "--as",
+            paramLabel = "USER",
+            description = "As this user, for those who may impersonate.")
+    private @Nullable String user;
+
+    @Option(
+            names = "--as-group",
+            paramLabel = "GROUP",
+            description = "As a member of this group, with --as; may be repeated.")
+    private List<String> groups = new ArrayList<>();
+
     private final OidcLogin login = new OidcLogin("kubectl", Clock.systemUTC());
 
     /**
@@ -40,6 +54,9 @@ public final class ClusterOptions {
      * @throws Failure if there is no such context, or its login cannot be used
      */
     public Cluster connect() {
+        if (user == null && !groups.isEmpty()) {
+            throw new Failure("--as-group says more of a user; name one with --as");
+        }
         Config found = loggedIn();
         EllipticKey.understood(found);
         // A user waits; whoever serves may be asked again a moment later.
@@ -50,6 +67,10 @@ public final class ClusterOptions {
                         // Two or three requests need none, and the AOT cache knows HTTP/1.1.
                         .withHttp2Disable(true)
                         .build();
+        if (user != null) {
+            config.setImpersonateUsername(user);
+            config.setImpersonateGroups(groups.toArray(String[]::new));
+        }
         // With a provider of tokens the client renews none itself.
         OidcLogin.token(found).ifPresent(token -> config.setOauthTokenProvider(() -> token));
         var connections = new EndingHttpClients();

@@ -19,6 +19,10 @@ public enum Kind {
             "ask an administrator for the cluster role gpusharing-gpunode-reader",
             "no device plugin of ours is installed in this cluster"),
     NODES("nodes", "ask an administrator for the right to list nodes", ""),
+    WORKLOADS(
+            "workloads there",
+            "ask whoever administers the namespace for the role view",
+            "no such kind"),
     PODS_OF_A_NAMESPACE(
             "pods there", "ask whoever administers the namespace for the role view", ""),
     EVENTS("events there", "ask whoever administers the namespace for the role view", ""),

@@ -16,6 +16,11 @@ public final class OutputOptions {
             description = "One of ${COMPLETION-CANDIDATES}.")
     private Format format = Format.TABLE;
 
+    @Option(
+            names = "--no-headers",
+            description = "Tables and CSV without their first line, and tables without their last.")
+    private boolean noHeaders;
+
     public Format format() {
         return format;
     }
@@ -28,8 +33,8 @@ public final class OutputOptions {
      */
     public void print(Console console, Table table, Object document) {
         switch (format) {
-            case TABLE, WIDE -> table.print(console.out(), console.colours());
-            case CSV -> table.printCsv(console.out());
+            case TABLE, WIDE -> table.print(console.out(), console.colours(), !noHeaders);
+            case CSV -> table.printCsv(console.out(), !noHeaders);
             case JSON ->
                     console.out().println(Console.escaped(json().writeValueAsString(document)));
             case YAML ->

@@ -2,7 +2,6 @@ package io.gpusharing.cli.console;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -25,14 +24,18 @@ public record Table(
         this(headings, rows, alarming, List.of());
     }
 
-    /** Nothing for nothing: why there is nothing is said besides. */
-    void print(PrintWriter out, boolean colours) {
+    /**
+     * Nothing for nothing: why there is nothing is said besides.
+     *
+     * @param headed whether the headings are shown
+     */
+    void print(PrintWriter out, boolean colours, boolean headed) {
         if (rows.isEmpty()) {
             return;
         }
         List<List<String>> lines = new ArrayList<>();
-        withHeadings().forEach(row -> lines.add(row.stream().map(Table::shown).toList()));
-        if (!footer.isEmpty()) {
+        all(headed).forEach(row -> lines.add(row.stream().map(Table::shown).toList()));
+        if (headed && !footer.isEmpty()) {
             lines.add(footer);
         }
         int[] widths = new int[headings.size()];
@@ -56,8 +59,8 @@ public record Table(
         return line.toString().stripTrailing();
     }
 
-    void printCsv(PrintWriter out) {
-        for (List<String> row : withHeadings()) {
+    void printCsv(PrintWriter out, boolean headed) {
+        for (List<String> row : all(headed)) {
             out.print(
                     row.stream()
                                     .map(Console::visible)
@@ -67,8 +70,11 @@ public record Table(
         }
     }
 
-    private List<List<String>> withHeadings() {
-        var all = new ArrayList<>(Collections.singletonList(headings));
+    private List<List<String>> all(boolean headed) {
+        var all = new ArrayList<List<String>>();
+        if (headed) {
+            all.add(headings);
+        }
         all.addAll(rows);
         return all;
     }

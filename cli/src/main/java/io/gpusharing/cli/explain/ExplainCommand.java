@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 import static java.util.Objects.requireNonNullElseGet;
 
-import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
@@ -24,9 +23,11 @@ import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.cli.explain.Placement.Gpu;
 import io.gpusharing.cli.explain.Placement.Node;
+import io.gpusharing.cli.explain.Workload.Named;
 import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.request.PodRequest;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -49,7 +50,7 @@ import tools.jackson.databind.json.JsonMapper;
         name = "explain",
         mixinStandardHelpOptions = true,
         description = {
-            "Where a pod is, or why it waits, was lowered or evicted, and what would fit instead; -o wide says it of every GPU.",
+            "Where a pod is, or why it waits, was lowered, refused or evicted, and what would fit instead; -o wide says it of every GPU.",
             "With -f, whether the pods of a manifest would be admitted and fit, without creating them."
         })
 public final class ExplainCommand implements Runnable {
@@ -58,6 +59,9 @@ public final class ExplainCommand implements Runnable {
             List.of("NODE", "GPU", "CORE", "MEMORY(MiB)", "REASON");
 
     private static final JsonMapper JSON = new JsonMapper();
+
+    /** So many pods of a workload are explained. */
+    private static final int MOST_PODS = 20;
 
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final NamespaceOption namespace = new NamespaceOption();
@@ -74,16 +78,21 @@ public final class ExplainCommand implements Runnable {
     private int nodes;
 
     private final Console console;
+    private final Clock clock;
 
-    public ExplainCommand(Console console) {
+    public ExplainCommand(Console console, Clock clock) {
         this.console = console;
+        this.clock = clock;
     }
 
     /** One of the two. */
     private static final class Asked {
 
-        @Parameters(paramLabel = "POD", description = "A pod of the namespace.")
-        private @Nullable String pod;
+        @Parameters(
+                paramLabel = "NAME",
+                description =
+                        "A pod of the namespace, or KIND/NAME of what makes pods, for instance deployment/serve or job/train.")
+        private @Nullable String named;
 
         @Option(
                 names = {"-f", "--filename"},
@@ -96,10 +105,14 @@ public final class ExplainCommand implements Runnable {
     @Override
     public void run() {
         try (Cluster cluster = options.connect()) {
-            if (asked.pod == null) {
+            if (asked.named == null) {
                 explain(cluster, requireNonNull(asked.manifest));
-            } else {
-                explain(cluster, namespace.in(cluster), asked.pod);
+                return;
+            }
+            switch (Workload.named(asked.named)) {
+                case Named.APod(String name) -> explain(cluster, namespace.in(cluster), name);
+                case Named.Maker(Workload workload) ->
+                        explain(cluster, namespace.in(cluster), workload);
             }
         }
     }
@@ -114,13 +127,46 @@ public final class ExplainCommand implements Runnable {
             tellWhatBecameOf(cluster, namespace, name);
             return;
         }
-        lowered(pod).ifPresent(console::note);
+        explain(cluster, namespace, pod, answer -> show(List.of(answer)));
+    }
+
+    private void explain(Cluster cluster, String namespace, Pod pod, Consumer<JsonNode> show) {
+        PodNotes.of(cluster, namespace, pod, clock.instant()).forEach(console::note);
         answer(
                 cluster,
                 namespace,
-                Map.of("pod", name, "nodes", nodes),
+                Map.of("pod", pod.getMetadata().getName(), "nodes", nodes),
                 () -> saysItself(pod),
-                answer -> show(List.of(answer)));
+                show);
+    }
+
+    /** Its pods one by one, and why the API server took the last one not. */
+    private void explain(Cluster cluster, String namespace, Workload workload) {
+        Workload.Found found = workload.find(cluster, namespace);
+        Optional<String> refusal = PodEvents.lastRefusal(cluster, namespace, found.makers());
+        if (found.pods().isEmpty()) {
+            throw new Failure(
+                    refusal.orElse("It has no pods, and no Event says that one was refused"));
+        }
+        refusal.ifPresent(console::note);
+        boolean isForPeople = output.format().isForPeople();
+        var answers = new ArrayList<JsonNode>();
+        for (Pod pod : found.pods().stream().limit(MOST_PODS).toList()) {
+            if (isForPeople) {
+                console.say("Pod " + pod.getMetadata().getName());
+            }
+            explain(
+                    cluster,
+                    namespace,
+                    pod,
+                    isForPeople ? answer -> show(List.of(answer)) : answers::add);
+        }
+        if (!answers.isEmpty()) {
+            show(answers);
+        }
+        if (found.pods().size() > MOST_PODS) {
+            console.note("It has %d more pods".formatted(found.pods().size() - MOST_PODS));
+        }
     }
 
     private void explain(Cluster cluster, Path path) {
@@ -136,6 +182,8 @@ public final class ExplainCommand implements Runnable {
                         if (isForPeople && pods.areSeveral()) {
                             console.say(pod.template().title());
                         }
+                        PodNotes.offered(cluster, pod.request(PodNotes.WHOLE_GPUS))
+                                .ifPresent(console::note);
                         answer(
                                 cluster,
                                 pod.namespace(),
@@ -230,50 +278,9 @@ public final class ExplainCommand implements Runnable {
         return new Table(HEADINGS, rows, Set.of());
     }
 
-    /**
-     * Whoever is admitted over budget gives way to everybody in budget, unless it only observes.
-     */
-    private static Optional<String> lowered(Pod pod) {
-        Map<String, String> annotations =
-                requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
-        if (!"OverBudget".equals(annotations.get(Names.STANDING_ANNOTATION))) {
-            return Optional.empty();
-        }
-        String when =
-                "The budget %s was used up when the pod was admitted (%s)"
-                        .formatted(
-                                annotations.getOrDefault(Names.BUDGET_ANNOTATION, ""),
-                                annotations.getOrDefault(Names.STANDING_AS_OF_ANNOTATION, "?"));
-        // Below zero is whoever gives way; a budget that only observes lowers nobody.
-        boolean isLow = requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
-        return Optional.of(
-                isLow
-                        ? when
-                                + ", so it has the priority class %s and gives way to pods in budget; it keeps that: once kubectl gpusharing budgets says InBudget, create it anew"
-                                        .formatted(pod.getSpec().getPriorityClassName())
-                        : when + "; kubectl gpusharing budgets says what is left now");
-    }
-
     /** A pod that is gone has left its Events behind, for an hour as clusters come. */
     private void tellWhatBecameOf(Cluster cluster, String namespace, String pod) {
-        List<String> told =
-                cluster
-                        .ask(
-                                "list",
-                                Kind.EVENTS,
-                                client ->
-                                        client.v1()
-                                                .events()
-                                                .inNamespace(namespace)
-                                                .withField("involvedObject.kind", "Pod")
-                                                .withField("involvedObject.name", pod)
-                                                .list()
-                                                .getItems())
-                        .stream()
-                        .filter(ExplainCommand::tellsOfItsEnd)
-                        .sorted(Comparator.comparing(ExplainCommand::time))
-                        .map(event -> time(event) + " " + event.getMessage())
-                        .toList();
+        List<String> told = PodEvents.ofTheEnd(cluster, namespace, pod);
         String gone = "There is no pod %s in %s".formatted(pod, namespace);
         if (told.isEmpty()) {
             throw new Failure(gone + ", and no Event tells of one that was evicted");
@@ -283,18 +290,5 @@ public final class ExplainCommand implements Runnable {
         }
         console.note(gone + " any more");
         told.forEach(console::say);
-    }
-
-    /** Ours, and kube-scheduler's where whoever is over budget had to make room. */
-    private static boolean tellsOfItsEnd(Event event) {
-        return requireNonNullElse(event.getReportingComponent(), "").startsWith("gpusharing-")
-                || "Preempted".equals(event.getReason());
-    }
-
-    private static String time(Event event) {
-        String last = event.getLastTimestamp();
-        return last == null && event.getEventTime() != null
-                ? requireNonNullElse(event.getEventTime().getTime(), "")
-                : requireNonNullElse(last, "");
     }
 }

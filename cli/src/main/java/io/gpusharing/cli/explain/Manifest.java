@@ -3,8 +3,11 @@ package io.gpusharing.cli.explain;
 import io.gpusharing.cli.console.Failure;
 import io.gpusharing.kubernetes.Replicas;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -114,8 +117,14 @@ record Manifest(String where, ObjectNode object) {
             return file.toString().equals("-")
                     ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
                     : Files.readString(file);
+        } catch (NoSuchFileException e) {
+            throw new Failure("There is no file %s".formatted(file));
+        } catch (AccessDeniedException e) {
+            throw new Failure("You may not read the file %s".formatted(file));
+        } catch (CharacterCodingException e) {
+            throw new Failure("%s is no text in UTF-8".formatted(file));
         } catch (IOException e) {
-            throw new Failure("Cannot read %s: %s".formatted(file, e));
+            throw new Failure("Cannot read %s: %s".formatted(file, e.getMessage()));
         }
     }
 

@@ -122,6 +122,11 @@ record NewPod(PodTemplate template, String namespace, JsonNode json, boolean isA
         }
     }
 
+    /** What it asks for of one resource, whether that is legal or not. */
+    PodRequest request(String resource) {
+        return ResourceReader.request(pod().getSpec(), resource::equals);
+    }
+
     boolean hasClaims() {
         return !json.at("/spec/resourceClaims").isEmpty();
     }

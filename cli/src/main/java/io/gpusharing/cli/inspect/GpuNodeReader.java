@@ -3,6 +3,7 @@ package io.gpusharing.cli.inspect;
 import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.wire.GpuHold;
@@ -12,6 +13,7 @@ import io.gpusharing.wire.GpuNodeStatus.Grant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what our device plugin says of its node. */
@@ -40,26 +42,35 @@ final class GpuNodeReader {
 
     /**
      * @param kubernetesNode null if it was not shown to us
+     * @param pods that are bound to any node
      */
-    static Host read(GpuNode node, @Nullable Node kubernetesNode) {
+    static Host read(GpuNode node, @Nullable Node kubernetesNode, List<Pod> pods) {
         List<Gpu> gpus = requireNonNullElse(node.getStatus().gpus(), List.of());
+        var shared = SharedNode.of(node.getMetadata().getName(), node.getStatus());
         // Init containers use what the others hold: placing knows how that adds up.
-        Map<String, List<GpuHold>> held =
-                SharedNode.of(node.getMetadata().getName(), node.getStatus()).granted();
+        Map<String, List<GpuHold>> held = shared.granted();
+        var placed = new PlacedPods(shared, pods);
         var read = new ArrayList<HostGpu>();
         for (Gpu gpu : gpus) {
             boolean split = Boolean.TRUE.equals(gpu.mig());
             long memory = requireNonNullElse(gpu.memoryMiB(), 0L);
+            List<PodPart> parts =
+                    split
+                            ? List.of()
+                            : Stream.concat(
+                                            pods(gpu, memory, held).stream(),
+                                            placed.on(gpu.uuid()).stream())
+                                    .toList();
             read.add(
                     new HostGpu(
                             index(gpu, read.size()),
                             gpu.uuid(),
                             gpu.model(),
-                            state(gpu, split),
+                            state(gpu, split, parts),
                             gpu.reason(),
                             split ? null : WHOLE_CORE,
                             memory,
-                            split ? List.of() : pods(gpu, memory, held)));
+                            parts));
         }
         return new Host(
                 node.getMetadata().getName(),
@@ -68,14 +79,23 @@ final class GpuNodeReader {
                 node.getStatus().tier(),
                 1,
                 read,
-                List.of());
+                placed.unplaced());
     }
 
-    private static String state(Gpu gpu, boolean split) {
+    /** The device plugin calls a GPU idle until the first container on it starts. */
+    private static String state(Gpu gpu, boolean split, List<PodPart> parts) {
         if (!gpu.health().equals("Healthy")) {
             return HostGpu.UNHEALTHY;
         }
-        return split ? HostGpu.MIG : gpu.mode();
+        if (split) {
+            return HostGpu.MIG;
+        }
+        if (!gpu.mode().equals(HostGpu.IDLE) || parts.isEmpty()) {
+            return gpu.mode();
+        }
+        boolean whole =
+                parts.size() == 1 && Long.valueOf(WHOLE_CORE).equals(parts.getFirst().core());
+        return whole ? HostGpu.WHOLE : HostGpu.SHARED;
     }
 
     private static List<PodPart> pods(Gpu gpu, long memory, Map<String, List<GpuHold>> held) {

@@ -5,7 +5,9 @@ import static java.util.Objects.requireNonNullElse;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.console.WatchOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -36,6 +38,7 @@ public final class InspectCommand implements Runnable {
 
     @Mixin private final InspectionOptions options = new InspectionOptions();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     @Option(
             names = {"-d", "--details"},
@@ -43,13 +46,19 @@ public final class InspectCommand implements Runnable {
     private boolean details;
 
     private final Console console;
+    private final Pause pause;
 
-    public InspectCommand(Console console) {
+    public InspectCommand(Console console, Pause pause) {
         this.console = console;
+        this.pause = pause;
     }
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         Inspection shown = options.read();
         output.print(console, table(shown), shown);
         if (output.format() != Format.JSON && output.format() != Format.YAML) {

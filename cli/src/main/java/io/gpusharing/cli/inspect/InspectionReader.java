@@ -6,7 +6,10 @@ import static java.util.stream.Collectors.joining;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.api.model.PodList;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
+import io.fabric8.kubernetes.client.dsl.PodResource;
+import io.gpusharing.Names;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
 import io.gpusharing.cli.cluster.NotAllowed;
@@ -53,8 +56,10 @@ final class InspectionReader {
                     "There is no node %s; kubectl gpusharing inspect shows all".formatted(name));
         }
         var hosts = new ArrayList<Host>();
+        List<Pod> placed = served.isEmpty() ? List.of() : placed();
         for (GpuNode node : served) {
-            hosts.add(GpuNodeReader.read(node, others.remove(node.getMetadata().getName())));
+            hosts.add(
+                    GpuNodeReader.read(node, others.remove(node.getMetadata().getName()), placed));
         }
         hosts.addAll(
                 annotated(
@@ -118,13 +123,29 @@ final class InspectionReader {
         }
     }
 
+    /** Those that our scheduler has placed, granted or not. */
+    private List<Pod> placed() {
+        try {
+            return cluster.ask(
+                    "list",
+                    Kind.PODS,
+                    client ->
+                            running(client.pods().inAnyNamespace().withLabel(Names.METERED_LABEL)));
+        } catch (NotAllowed e) {
+            notes.add(e.getMessage() + "; pods that are placed but have not started are left out");
+            return List.of();
+        }
+    }
+
     private List<Host> annotated(List<Node> nodes, boolean needed) {
         if (nodes.isEmpty()) {
             return List.of();
         }
         List<Pod> pods;
         try {
-            pods = cluster.ask("list", Kind.PODS, this::running);
+            pods =
+                    cluster.ask(
+                            "list", Kind.PODS, client -> running(client.pods().inAnyNamespace()));
         } catch (NotAllowed e) {
             if (needed) {
                 throw e;
@@ -145,8 +166,7 @@ final class InspectionReader {
         return hosts;
     }
 
-    private List<Pod> running(KubernetesClient client) {
-        var pods = client.pods().inAnyNamespace();
+    private List<Pod> running(FilterWatchListDeletable<Pod, PodList, PodResource> pods) {
         return (name != null
                         ? pods.withField("spec.nodeName", name)
                         : pods.withoutField("status.phase", "Succeeded")

@@ -8,6 +8,7 @@ import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.cli.ledger.Statement.Line;
+import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,22 +38,25 @@ public final class StatementCommand implements Runnable {
     @Mixin private final OutputOptions output = new OutputOptions();
 
     private final Console console;
+    private final Clock clock;
 
-    public StatementCommand(Console console) {
+    public StatementCommand(Console console, Clock clock) {
         this.console = console;
+        this.clock = clock;
     }
 
     @Override
     public void run() {
         Statement statement;
         try (Cluster cluster = options.connect()) {
+            String name = budget.in(cluster);
             statement =
                     Statement.of(
                             new Ledger(cluster)
                                     .pages(
-                                            budget.in(cluster),
+                                            name,
                                             "statement",
-                                            span.query(),
+                                            span.query(cluster, name, clock.instant()),
                                             Statement.class));
         }
         output.print(console, table(statement), statement);

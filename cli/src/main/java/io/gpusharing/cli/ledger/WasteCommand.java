@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNullElse;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.cli.budget.PayingBudget;
 import io.gpusharing.cli.budget.Span;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.ClusterOptions;
@@ -11,11 +12,14 @@ import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.OutputOptions;
 import io.gpusharing.cli.console.Table;
 import io.gpusharing.request.GpuShare;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,6 +48,10 @@ public final class WasteCommand implements Runnable {
                     "BUSY",
                     "UNWATCHED");
 
+    /** As the ledger has those of one budget. */
+    private static final Comparator<Line> MOST_IDLE_FIRST =
+            Comparator.comparingLong(Line::idle).reversed();
+
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final BudgetOptions budget = new BudgetOptions();
     @Mixin private final SpanOptions span = new SpanOptions();
@@ -54,10 +62,17 @@ public final class WasteCommand implements Runnable {
             description = "All pods of a Job, Deployment or StatefulSet as one line.")
     private boolean byOwner;
 
-    private final Console console;
+    @Option(
+            names = {"-A", "--all-namespaces"},
+            description = "Of all budgets.")
+    private boolean all;
 
-    public WasteCommand(Console console) {
+    private final Console console;
+    private final Clock clock;
+
+    public WasteCommand(Console console, Clock clock) {
         this.console = console;
+        this.clock = clock;
     }
 
     /** As the ledger gives it; amounts are micro-GPU-seconds, the rate is micro-GPUs. */
@@ -89,24 +104,32 @@ public final class WasteCommand implements Runnable {
 
     @Override
     public void run() {
-        Map<String, String> query = span.query();
-        query.put("by", byOwner ? "owner" : "pod");
-        query.put("limit", "1000");
         List<Line> lines;
         try (Cluster cluster = options.connect()) {
+            List<String> budgets = all ? PayingBudget.names(cluster) : List.of(budget.in(cluster));
             lines =
-                    new Ledger(cluster)
-                            .pages(budget.in(cluster), "waste", query, Line[].class).stream()
-                                    .flatMap(Arrays::stream)
-                                    .toList();
+                    budgets.stream()
+                            .flatMap(name -> lines(cluster, name))
+                            .sorted(MOST_IDLE_FIRST)
+                            .toList();
         }
         output.print(
                 console,
                 new Table(HEADINGS, lines.stream().map(WasteCommand::row).toList(), Set.of()),
                 lines);
         if (lines.isEmpty()) {
-            console.note("No pod of this budget held a GPU in that time");
+            console.note(
+                    "No pod of %s held a GPU in that time"
+                            .formatted(all ? "any budget" : "this budget"));
         }
+    }
+
+    private Stream<Line> lines(Cluster cluster, String name) {
+        Map<String, String> query = span.query(cluster, name, clock.instant());
+        query.put("by", byOwner ? "owner" : "pod");
+        query.put("limit", "1000");
+        return new Ledger(cluster)
+                .pages(name, "waste", query, Line[].class).stream().flatMap(Arrays::stream);
     }
 
     private static List<String> row(Line line) {

@@ -46,7 +46,7 @@ class ConsoleTest {
     @Test
     void aCellIsOneLine() {
         new Table(List.of("OWNER"), List.of(List.of("a\n\033[31mteam-b")), Set.of())
-                .print(lines, true);
+                .print(lines, true, true);
         assertThat(terminal).hasToString("OWNER\na \uFFFD[31mteam-b\n");
     }
 }

@@ -435,7 +435,7 @@ class UsageApiHttpTest {
         assertThat(quoted.at("/spec/for").asString()).isEqualTo("3h");
         assertThat(quoted.at("/status/summary").asString())
                 .isEqualTo(
-                        "1 pod is charged as 0.5 to 1 GPU, by the node: up to 60.000 GPU-minutes an hour, 180.000 in all. No budget pays for the namespace");
+                        "Yes: 1 pod is charged as 0.5 to 1 GPU, by the node: up to 60.000 GPU-minutes an hour, 180.000 in all. No budget pays for the namespace");
         assertThat(quoted.at("/status/prices"))
                 .extracting(it -> it.path("model").asString() + " " + it.path("gpus").asString())
                 .containsExactly("H200 1", "A30 0.5");
@@ -453,7 +453,7 @@ class UsageApiHttpTest {
                         .body();
 
         assertThat(JSON.readTree(answer).at("/status/summary").asString())
-                .startsWith("4 pods, 2 at once, are charged as 1 to 2 GPUs")
+                .startsWith("Yes: 4 pods, 2 at once, are charged as 1 to 2 GPUs")
                 .contains("240.000 in all");
     }
 
