@@ -68,7 +68,7 @@ cli-archives: cli ## The same for other machines, in .run/archives; URL=… (fro
 load: ## Bring the images to TO=containerd, kind, k3s or registry
 	@tools/images load "$(TO)"
 
-deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=… or VALUES=file your own, in .run/deployment
+deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=…, KUBERNETES=… or VALUES=file your own, in .run/deployment
 	@tools/build helm
 	@helm/render
 

@@ -50,6 +50,13 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- define "gpusharing.class.overBudget" -}}
 {{- include "gpusharing.class" (dict "name" "gpu-over-budget" "value" .Values.classes.overBudget.value "default" -100) }}
+{{/* kube-scheduler's image; where none is said its tag is the cluster's version, as far as Helm knows it. */}}
+{{- define "gpusharing.kubeSchedulerImage" -}}
+{{- $image := .Values.scheduler.kubeScheduler.image }}
+{{- $image }}
+{{- if eq (include "gpusharing.withoutTag" $image) $image }}:{{ regexFind "^v[0-9]+[.][0-9]+[.][0-9]+(-(alpha|beta|rc)[.][0-9]+)?" .Capabilities.KubeVersion.Version }}{{ end }}
+{{- end }}
+
 {{- end }}
 {{- define "gpusharing.class" -}}
 {{- $value := int .value }}

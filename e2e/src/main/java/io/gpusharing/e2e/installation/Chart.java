@@ -53,7 +53,7 @@ public final class Chart {
     public static void set(TestCluster cluster, String value, String template) {
         cluster.kubectl()
                 .pipe(
-                        Manifests.rendered(value, template),
+                        Manifests.rendered(cluster, value, template),
                         "apply",
                         "--server-side",
                         "--force-conflicts",

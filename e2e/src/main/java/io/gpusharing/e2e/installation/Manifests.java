@@ -45,8 +45,11 @@ final class Manifests {
         }
     }
 
-    /** One template of the chart with another value than in {@code deployment/}. */
-    static String rendered(String value, String template) {
+    /**
+     * One template of the chart with another value than in {@code deployment/}, for the version of
+     * this cluster, as {@code helm upgrade} knows it.
+     */
+    static String rendered(TestCluster cluster, String value, String template) {
         try {
             var helm =
                     new ProcessBuilder(
@@ -55,6 +58,10 @@ final class Manifests {
                                     "gpusharing",
                                     "helm/gpusharing",
                                     "--namespace=" + Installation.NAMESPACE,
+                                    "--kube-version="
+                                            + cluster.client()
+                                                    .getKubernetesVersion()
+                                                    .getGitVersion(),
                                     "--set=" + value,
                                     "--show-only=templates/" + template)
                             .directory(Repository.root().toFile())
@@ -70,7 +77,7 @@ final class Manifests {
     static Deployment deployment(TestCluster cluster, String value, String template) {
         var manifests =
                 new ByteArrayInputStream(
-                        rendered(value, template).getBytes(StandardCharsets.UTF_8));
+                        rendered(cluster, value, template).getBytes(StandardCharsets.UTF_8));
         return cluster.client().load(manifests).items().stream()
                 .filter(Deployment.class::isInstance)
                 .map(Deployment.class::cast)

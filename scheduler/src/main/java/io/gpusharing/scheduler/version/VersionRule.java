@@ -2,7 +2,10 @@ package io.gpusharing.scheduler.version;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +17,9 @@ final class VersionRule {
 
     /** How long all answers must have been the same before a usable release is replaced. */
     static final Duration SETTLED = Duration.ofMinutes(30);
+
+    /** What did not start. */
+    private final Set<KubernetesVersion> tried = new HashSet<>();
 
     private @Nullable KubernetesVersion seen;
     private Instant since = Instant.MIN;
@@ -34,8 +40,13 @@ final class VersionRule {
         }
         int behind = runs.minorsBehind(server);
         if (behind == 0) {
-            // Some distributions count patches of their own. Of the first one there is an image.
-            return stuck && runs.patch() != 0 ? Optional.of(runs.first()) : Optional.empty();
+            if (!stuck) {
+                return Optional.empty();
+            }
+            tried.add(runs);
+            // A mirror may have the cluster's own alone. Some distributions count patches of their
+            // own; of the first one there is an image.
+            return Stream.of(server, server.first()).filter(it -> !tried.contains(it)).findFirst();
         }
         return behind == 1 && now.isBefore(since.plus(SETTLED))
                 ? Optional.empty()

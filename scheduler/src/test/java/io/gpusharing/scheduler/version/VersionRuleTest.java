@@ -71,6 +71,13 @@ class VersionRuleTest {
     }
 
     @Test
+    void whereAMirrorHasTheClustersOwnAloneItIsThatOne() {
+        assertThat(rule.next(version("v1.36.0"), version("v1.36.3"), true, NOON))
+                .contains(version("v1.36.3"));
+        assertThat(rule.next(version("v1.36.3"), version("v1.36.3"), true, NOON)).isEmpty();
+    }
+
+    @Test
     void theSameStays() {
         assertThat(rule.next(version("v1.36.3"), version("v1.36.3"), false, NOON)).isEmpty();
     }
