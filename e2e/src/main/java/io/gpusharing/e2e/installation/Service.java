@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
@@ -134,7 +135,8 @@ public final class Service {
     }
 
     private static Container container(PodTemplateSpec template, String name) {
-        return template.getSpec().getContainers().stream()
+        return Stream.of(template.getSpec().getInitContainers(), template.getSpec().getContainers())
+                .flatMap(List::stream)
                 .filter(container -> container.getName().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException("The chart has no container " + name));

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpusharing.kubernetes.WrittenFields;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -72,6 +73,15 @@ final class SchedulerDeployment {
                         {"spec": {"template": {"spec": {"containers": [{"name": "%s", "image": "%s"}]}}}}
                         """
                                 .formatted(names.container(), image));
+    }
+
+    /** Whoever applies the Deployment may name another image: it is not ours. */
+    void giveUp() {
+        WrittenFields.giveUp(
+                client,
+                "/apis/apps/v1/namespaces/%s/deployments/%s"
+                        .formatted(names.namespace(), names.deployment()),
+                deployment());
     }
 
     private Resource<GenericKubernetesResource> deployment() {

@@ -55,6 +55,7 @@ class VersionFollower {
         }
         try {
             deployment.image().ifPresent(this::follow);
+            deployment.giveUp();
         } catch (KubernetesClientException e) {
             tell("cannot look which kube-scheduler belongs to the API server: " + e.getMessage());
         }

@@ -24,6 +24,7 @@ class VersionFollowerTest {
     private String version = "v1.36.3";
     private String image = "registry.k8s.io/kube-scheduler:v1.30.14";
     private String condition = "{\"type\":\"Progressing\",\"status\":\"True\"}";
+    private String owners = "";
     private int answer = 200;
     private final FakeApiServer api = new FakeApiServer(this::answer);
     private final KubernetesClient client = api.client();
@@ -53,11 +54,11 @@ class VersionFollowerTest {
         return request.path().equals(DEPLOYMENT) && answer == 200
                 ? Answer.ok(
                         """
-                        {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"gpusharing-scheduler","namespace":"gpusharing-system"},
+                        {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"gpusharing-scheduler","namespace":"gpusharing-system","managedFields":[%s]},
                          "spec":{"template":{"spec":{"containers":[{"name":"kube-scheduler","image":"%s"}]}}},
                          "status":{"conditions":[%s]}}
                         """
-                                .formatted(image, condition))
+                                .formatted(owners, image, condition))
                 : Answer.status(answer, "");
     }
 
@@ -69,6 +70,26 @@ class VersionFollowerTest {
                 .containsExactly(
                         "application/strategic-merge-patch+json "
                                 + "{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"kube-scheduler\",\"image\":\"registry.k8s.io/kube-scheduler:v1.36.3\"}]}}}}");
+    }
+
+    @Test
+    void givesUpWhatItHasWrittenSoThatOthersMayApplyAnother() {
+        image = "registry.k8s.io/kube-scheduler:v1.36.0";
+        owners =
+                """
+                {"manager":"helm","operation":"Apply"},
+                {"manager":"fabric8-kubernetes-client","operation":"Update","fieldsV1":{"f:spec":{}}},
+                {"manager":"kube-controller-manager","operation":"Update","subresource":"status"},
+                {"manager":"fabric8-kubernetes-client","operation":"Update","subresource":"status"}
+                """;
+
+        follower.follow();
+
+        assertThat(patches)
+                .containsExactly(
+                        "application/json-patch+json "
+                                + "[{\"op\":\"test\",\"path\":\"/metadata/managedFields/1/manager\",\"value\":\"fabric8-kubernetes-client\"},"
+                                + "{\"op\":\"remove\",\"path\":\"/metadata/managedFields/1\"}]");
     }
 
     @Test
