@@ -1,10 +1,16 @@
-{{/* Labels of every object; call with (dict "root" $ "component" "webhook"). */}}
+{{/* Labels of every object; call with (dict "root" $ "component" "webhook"), for pods also with "podLabels". The site's own never replace ours. */}}
 {{- define "gpusharing.labels" -}}
 {{ include "gpusharing.selector" . }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/part-of: gpusharing
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- $theirs := merge (dict) (.podLabels | default dict) .root.Values.commonLabels }}
+{{- range list "name" "component" "instance" "part-of" "version" "managed-by" }}{{ $theirs = omit $theirs (printf "app.kubernetes.io/%s" .) }}{{ end }}
+{{- with omit $theirs "helm.sh/chart" }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "gpusharing.selector" -}}
@@ -44,12 +50,6 @@ app.kubernetes.io/component: {{ .component }}
 {{- regexReplaceAll ":[^:/]*$" . "" }}
 {{- end }}
 
-{{/* A class is immutable: another value is another class. */}}
-{{- define "gpusharing.class.inBudget" -}}
-{{- include "gpusharing.class" (dict "name" "gpu-in-budget" "value" .Values.classes.inBudget.value "default" 0) }}
-{{- end }}
-{{- define "gpusharing.class.overBudget" -}}
-{{- include "gpusharing.class" (dict "name" "gpu-over-budget" "value" .Values.classes.overBudget.value "default" -100) }}
 {{/* kube-scheduler's image; where none is said its tag is the cluster's version, as far as Helm knows it. */}}
 {{- define "gpusharing.kubeSchedulerImage" -}}
 {{- $image := .Values.scheduler.kubeScheduler.image }}
@@ -57,6 +57,12 @@ app.kubernetes.io/component: {{ .component }}
 {{- if eq (include "gpusharing.withoutTag" $image) $image }}:{{ regexFind "^v[0-9]+[.][0-9]+[.][0-9]+(-(alpha|beta|rc)[.][0-9]+)?" .Capabilities.KubeVersion.Version }}{{ end }}
 {{- end }}
 
+{{/* A class is immutable: another value is another class. */}}
+{{- define "gpusharing.class.inBudget" -}}
+{{- include "gpusharing.class" (dict "name" "gpu-in-budget" "value" .Values.classes.inBudget.value "default" 0) }}
+{{- end }}
+{{- define "gpusharing.class.overBudget" -}}
+{{- include "gpusharing.class" (dict "name" "gpu-over-budget" "value" .Values.classes.overBudget.value "default" -100) }}
 {{- end }}
 {{- define "gpusharing.class" -}}
 {{- $value := int .value }}
@@ -212,6 +218,17 @@ matchExpressions:
       {{- range prepend .Values.excludedNamespaces .Release.Namespace | uniq }}
       - {{ . }}
       {{- end }}
+  {{- with .Values.namespaceSelectorExpressions }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+
+{{/* The site's own annotations of policies and their bindings. */}}
+{{- define "gpusharing.policyAnnotations" -}}
+{{- with .Values.admissionPolicy.annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* What every container of ours has; node agent and device plugin add nothing to it but the host's process ids and folders of the node. */}}
