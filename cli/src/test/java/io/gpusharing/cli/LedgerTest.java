@@ -258,8 +258,8 @@ class LedgerTest {
                                 """
                                 NAMESPACE   NAME        PODS   GPUS   HELD    CHARGED   IDLE     BUSY      UNWATCHED
                                 team-a      Job/sweep   3      0.5    1h30m   45.000    40.500   10.0%     0.000
-                                team-b      -           1      1      1m      1.000     -        -         1.000
                                 team-a      notebook    1      0.5    1m      0.500     0.100    <=80.0%   0.000
+                                team-b      -           1      1      1m      1.000     -        -         1.000
                                 """,
                                 "", 0));
     }

@@ -3,7 +3,6 @@ package io.gpusharing.nvml;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -48,9 +47,7 @@ public final class DeviceAccess {
     }
 
     static void open(Path file) throws IOException {
-        if (Files.exists(file)) {
-            FileChannel.open(file, StandardOpenOption.READ).close();
-        }
+        FileChannel.open(file, StandardOpenOption.READ).close();
     }
 
     /**

@@ -2,10 +2,12 @@ package io.gpusharing.nvml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -72,9 +74,14 @@ class DeviceAccessTest {
     }
 
     @Test
-    void whereThereIsNoDriverNothingIsOpened() {
-        assertThatCode(() -> DeviceAccess.open(Path.of("/dev/no-such-device")))
-                .doesNotThrowAnyException();
+    void whereThereIsNoDriverThereIsNothingToLose() {
         assertThatCode(() -> DeviceAccess.open(Path.of("/dev/null"))).doesNotThrowAnyException();
+        assertThatThrownBy(() -> DeviceAccess.open(Path.of("/dev/no-such-device")))
+                .isInstanceOf(NoSuchFileException.class);
+
+        answer = new NoSuchFileException("/dev/nvidiactl");
+        assertThat(access.isLost(0)).isFalse();
+        answer = failing("Operation not permitted");
+        assertThat(access.isLost(10 * SECOND)).isFalse();
     }
 }

@@ -55,6 +55,11 @@ public record Gangs(List<String> labels, Set<String> owners) {
                 .orElse(pod.getMetadata().getUid());
     }
 
+    /** Whether a label alone says that pods are this gang. */
+    public static boolean isNamedByLabel(String gang) {
+        return gang.indexOf('=') >= 0;
+    }
+
     /**
      * Whether a pod may be of no use until all of its gang run. The pods of a Job may work one
      * after another, unless they are numbered.

@@ -94,7 +94,8 @@ public final class Preemptions {
                         preemptor, companions, running.gangs(), priorities, endings.at(now), now);
         VictimFilter byGpusAlone = filter.byGpusAlone();
 
-        Instant enough = now.plus(PATIENCE);
+        // From here on: how budgets stand may have taken a question.
+        Instant enough = clock.instant().plus(PATIENCE);
         var byGpus = new ArrayList<Preemption>();
         held.forEach((node, itsGpus) -> {
             if (clock.instant().isBefore(enough)) {

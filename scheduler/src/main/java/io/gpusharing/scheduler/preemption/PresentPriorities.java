@@ -47,11 +47,21 @@ record PresentPriorities(
         return gang.stream().map(load -> counting(load, payer, reclaimable)).toList();
     }
 
-    /** Whether an administrator protects one of a gang. */
+    /**
+     * Whether an administrator protects one of a gang. The annotation of a pod that is not charged
+     * counts for nothing: its owner may have written it.
+     */
     boolean protects(List<Load> gang) {
         return gang.stream()
                 .map(Load::pod)
-                .anyMatch(pod -> pod.stamps().doNotReclaim() || present.protects(pod.namespace()));
+                .anyMatch(pod ->
+                        (pod.stamps().metered() && pod.stamps().doNotReclaim())
+                                || present.protects(pod.namespace()));
+    }
+
+    /** Whether the budget of a gang's pods is used up now. */
+    boolean areOver(List<Load> gang) {
+        return gang.stream().anyMatch(load -> isUsedUp(load.pod().payer()));
     }
 
     private Load counting(Load load, @Nullable BudgetAccount payer, boolean reclaimable) {

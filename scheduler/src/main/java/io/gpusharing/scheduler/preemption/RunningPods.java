@@ -21,12 +21,16 @@ public final class RunningPods {
      *
      * @param spread those that run on more than one
      * @param tooLarge those whose pods count one by one
+     * @param members UIDs of all pods that may be in one
      */
-    record RunningGangs(Set<String> spread, Set<String> tooLarge) {
+    record RunningGangs(Set<String> spread, Set<String> tooLarge, Set<String> members) {
 
-        /** The same pod, alone where its gang is too large. */
+        /**
+         * The same pod, alone where its gang is too large, or it has no GPU of ours: such a one
+         * would protect those that have.
+         */
         Load asItGoes(Load load) {
-            return tooLarge.contains(load.pod().gang())
+            return tooLarge.contains(load.pod().gang()) || !members.contains(load.pod().uid())
                     ? new Load(load.pod().alone(), load.requests())
                     : load;
         }
@@ -73,6 +77,6 @@ public final class RunningPods {
                                 spread.add(pod.gang());
                             }
                         }));
-        return new RunningGangs(spread, Gangs.tooLarge(sizes));
+        return new RunningGangs(spread, Gangs.tooLarge(sizes), Set.copyOf(nodes.keySet()));
     }
 }

@@ -6,6 +6,7 @@ import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.gpus.HeldGpus;
 import io.gpusharing.scheduler.pods.Ending;
+import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
 import io.gpusharing.scheduler.preemption.RunningPods.RunningGangs;
 import io.gpusharing.scheduler.victims.Room;
@@ -99,12 +100,22 @@ record VictimFilter(
     }
 
     private boolean mayGo(String gang, List<Load> pods, Set<String> expendable) {
-        return !running.spread().contains(gang)
+        return !isKeptBySpread(gang, pods)
                 && !gang.equals(preemptor.gang())
                 && pods.stream().anyMatch(load -> expendable.contains(load.pod().uid()))
                 && pods.stream().noneMatch(load -> companions.contains(load.pod().uid()))
                 && pods.stream().allMatch(load -> load.pod().priority() < preemptor.priority())
                 && !priorities.protects(pods);
+    }
+
+    /**
+     * Pods on other nodes keep a gang, since kube-scheduler ends those of one node. Not where its
+     * budget is used up and only a label says that it is one: anybody may write that into pods that
+     * do not belong together.
+     */
+    private boolean isKeptBySpread(String gang, List<Load> pods) {
+        return running.spread().contains(gang)
+                && !(Gangs.isNamedByLabel(gang) && priorities.areOver(pods));
     }
 
     private Amounts nominated(NodePods pods) {

@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.reclaiming;
 import io.gpusharing.Names;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
+import io.gpusharing.scheduler.cluster.ClusterSight;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
 import io.gpusharing.scheduler.picture.reading.Payers;
@@ -18,6 +19,7 @@ import org.springframework.stereotype.Component;
 @Component
 final class KnownStandings implements PresentStandings {
 
+    private final ClusterSight sight;
     private final KnownCluster known;
     private final Budgets budgets;
     private final FreshBudgets fresh;
@@ -26,12 +28,14 @@ final class KnownStandings implements PresentStandings {
     private final Clock clock;
 
     KnownStandings(
+            ClusterSight sight,
             KnownCluster known,
             Budgets budgets,
             FreshBudgets fresh,
             ReadingSettings settings,
             ReclaimProperties properties,
             @Qualifier("evicting") Clock clock) {
+        this.sight = sight;
         this.known = known;
         this.budgets = budgets;
         this.fresh = fresh;
@@ -40,8 +44,19 @@ final class KnownStandings implements PresentStandings {
         this.clock = clock;
     }
 
+    /**
+     * @throws IllegalStateException while it is not known whom administrators protect, or how
+     *     budgets stand
+     */
     @Override
     public Present now() {
+        if (!budgets.areKnown()) {
+            throw new IllegalStateException("budgets have not been listed yet");
+        }
+        sight.whyUnseen()
+                .ifPresent(why -> {
+                    throw new IllegalStateException(why);
+                });
         Instant now = clock.instant();
         var payers = new Payers(budgets, fresh, now);
         boolean paused =

@@ -161,6 +161,38 @@ class PresentStandingTest {
         assertThat(victims()).isEmpty();
     }
 
+    /** Anybody may write it: it would be a way out of every budget. */
+    @Test
+    void aLabelOnPodsOfTwoNodesProtectsNobodyWhoseBudgetIsUsedUp() {
+        cluster.node("m", 1)
+                .with(
+                        part("here", "n", 0, 60)
+                                .admittedOverBudget()
+                                .gang("team-a/ray.io/cluster=x"),
+                        part("there", "m", 0, 90)
+                                .admittedOverBudget()
+                                .gang("team-a/ray.io/cluster=x"));
+        pays("team-b", WITHIN);
+
+        pays("team-a", WITHIN);
+        assertThat(victims()).isEmpty();
+
+        pays("team-a", OVER);
+        assertThat(victims()).hasSize(1);
+    }
+
+    /** Whatever its class, and whatever its owner has written into it. */
+    @Test
+    void aPodWithoutGpusProtectsNobody() {
+        cluster.with(
+                part("late", "n", 0, 60).admittedOverBudget().gang("g"),
+                plain("web", "n", 1).priority(1_000).gang("g").doNotReclaim());
+        pays("team-a", OVER);
+        pays("team-b", WITHIN);
+
+        assertThat(victims()).containsExactly("late");
+    }
+
     @Nested
     class WhoIsOverBudgetByNow {
 

@@ -6,6 +6,7 @@ import static io.gpusharing.scheduler.testing.BudgetObjects.read;
 import static io.gpusharing.scheduler.testing.BudgetObjects.readGrant;
 import static io.gpusharing.scheduler.testing.BudgetObjects.word;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -61,8 +62,10 @@ class KnownStandingsTest {
                     new ProviderAsk(Map.of()),
                     settings,
                     new DisruptionBudgets());
+    private Optional<String> unseen = Optional.empty();
     private final KnownStandings standings =
             new KnownStandings(
+                    () -> unseen,
                     known,
                     budgets,
                     new FreshBudgets(
@@ -135,6 +138,15 @@ class KnownStandingsTest {
         annotate("gpusharing-system", "gpusharing.io/reclaim-paused");
 
         assertThat(teamA().paused()).isTrue();
+    }
+
+    @Test
+    void nothingIsSaidWhileNamespacesOrBudgetsHaveNotBeenListed() {
+        unseen = Optional.of("namespaces have not been listed yet");
+
+        assertThatIllegalStateException()
+                .isThrownBy(standings::now)
+                .withMessage("namespaces have not been listed yet");
     }
 
     @Test

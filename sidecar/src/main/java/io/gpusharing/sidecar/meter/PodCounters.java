@@ -116,7 +116,8 @@ final class PodCounters {
     void noteLife(long livedUntil, long now) {
         if (livedUntil >= now) {
             endedMicros = NEVER;
-            covered(measuredBy, doubtfulCovered);
+            // No process held memory meanwhile, whatever its newest ones hold.
+            coveredMicros += doubtfulCovered;
             uncoveredMicros += doubtfulUncovered;
             doubtfulCovered = 0;
             doubtfulUncovered = 0;

@@ -1,5 +1,6 @@
 package io.gpusharing.timekeeper.allocation;
 
+import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.AliyunGrammar;
@@ -18,11 +19,24 @@ public record PhysicalGpu(@Nullable String model, long memoryMiB) {
 
     private static final long CORES = 100;
 
-    /** As NVML names the model, which in labels has no spaces. */
+    /**
+     * A pebibyte: what is said beyond is no GPU's, and must be summed up and written all the same.
+     */
+    private static final long MOST_MIB = 1L << 30;
+
+    /**
+     * As NVML names the model, which in labels has no spaces. Whoever has a node's token may write
+     * any.
+     */
     public static PhysicalGpu of(@Nullable String model, @Nullable Long memoryMiB) {
         return new PhysicalGpu(
-                model == null || model.isBlank() ? null : model.strip().replaceAll("\\s+", "-"),
-                memoryMiB == null ? 0 : Math.max(0, memoryMiB));
+                model == null || model.isBlank()
+                        ? null
+                        : PodReader.storable(model)
+                                .replaceAll("\\p{Cs}", "\uFFFD")
+                                .strip()
+                                .replaceAll("\\s+", "-"),
+                memoryMiB == null ? 0 : Math.clamp(memoryMiB, 0, MOST_MIB));
     }
 
     /**

@@ -78,7 +78,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
         this.grammars = grammars;
         this.properties = properties;
         this.view = view;
-        this.gpus = new PlacedOn(client, view);
+        this.gpus = new PlacedOn(client, view, unreadable);
         this.handler = handler;
         this.observers = List.copyOf(observers);
         this.leadership = leadership;
@@ -206,6 +206,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
             switch (event) {
                 case Listed listed -> {
                     nodeWatch.awaitSynced();
+                    gpus.learnAll();
                     listed.pods().forEach(this::learnNode);
                 }
                 case Updated updated -> learnNode(updated.pod());

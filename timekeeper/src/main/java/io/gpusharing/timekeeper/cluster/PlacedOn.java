@@ -8,6 +8,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.PodFacts;
+import io.gpusharing.kubernetes.StreamedList;
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.allocation.PlacedGpus;
 import io.gpusharing.wire.GpuNodeStatus.Gpu;
@@ -15,14 +17,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Learns the GPUs on which pods are placed from the {@code GpuNode} of their node, before the pod
- * is handled. What is read there of a GPU never changes, so each is asked for once; a placement
- * that names one of which nobody says anything is not waited for, and its node speaks for it.
+ * is handled. Of a GPU whose memory is known nothing is asked again; a placement that names one of
+ * which nobody says anything is not waited for, and its node speaks for it.
  */
 final class PlacedOn {
 
@@ -34,14 +35,31 @@ final class PlacedOn {
 
     private final KubernetesClient client;
     private final ClusterView view;
+    private final UnreadableObjects unreadable;
 
     /** Nodes that were asked for in vain, a moment ago. */
     private final Cache<String, Boolean> unknown =
             Caffeine.newBuilder().maximumSize(MOST_NODES).expireAfterWrite(ASKED_AGAIN).build();
 
-    PlacedOn(KubernetesClient client, ClusterView view) {
+    PlacedOn(KubernetesClient client, ClusterView view, UnreadableObjects unreadable) {
         this.client = client;
         this.view = view;
+        this.unreadable = unreadable;
+    }
+
+    /**
+     * Knows the GPUs of all nodes afterwards: asked one by one, those of a large cluster take
+     * minutes.
+     */
+    void learnAll() {
+        try {
+            StreamedList.of(client, GpuNode.class)
+                    .forEach(node ->
+                            unreadable.handOver(
+                                    node, it -> put(it.getMetadata().getName(), gpus(it))));
+        } catch (KubernetesClientException e) {
+            log.atWarn().setCause(e).log("cannot list the GpuNodes: each is asked for by itself");
+        }
     }
 
     /** Knows the pod's GPUs afterwards, if anybody does. */
@@ -51,9 +69,7 @@ final class PlacedOn {
         if (node == null || isKnown(node, named) || unknown.getIfPresent(node) != null) {
             return;
         }
-        for (Gpu gpu : gpus(node)) {
-            view.putGpus(node, Map.of(gpu.uuid(), PhysicalGpu.of(gpu.model(), gpu.memoryMiB())));
-        }
+        put(node, gpus(node));
         if (!isKnown(node, named)) {
             unknown.put(node, true);
             log.atWarn()
@@ -61,12 +77,25 @@ final class PlacedOn {
                     .addKeyValue("pod", pod.namespace() + "/" + pod.name())
                     .addKeyValue("gpus", named)
                     .log(
-                            "its GpuNode does not name the GPUs of a pod: it is charged as if all GPUs of the node were alike");
+                            "its GpuNode does not say what the GPUs of a pod are: it is charged as if all GPUs of the node were alike");
+        }
+    }
+
+    private void put(String node, List<Gpu> gpus) {
+        for (Gpu gpu : gpus) {
+            view.putGpus(node, Map.of(gpu.uuid(), PhysicalGpu.of(gpu.model(), gpu.memoryMiB())));
         }
     }
 
     private boolean isKnown(String node, Set<String> named) {
-        return view.gpus(node).keySet().containsAll(named);
+        Map<String, PhysicalGpu> known = view.gpus(node);
+        return named.stream().map(known::get).allMatch(gpu -> gpu != null && gpu.memoryMiB() > 0);
+    }
+
+    private static List<Gpu> gpus(GpuNode node) {
+        return node.getStatus() == null
+                ? List.of()
+                : requireNonNullElse(node.getStatus().gpus(), List.<Gpu>of());
     }
 
     private List<Gpu> gpus(String node) {
@@ -78,8 +107,7 @@ final class PlacedOn {
                         .list()
                         .getItems()
                         .stream()
-                        .flatMap(it -> Stream.ofNullable(it.getStatus()))
-                        .flatMap(it -> requireNonNullElse(it.gpus(), List.<Gpu>of()).stream())
+                        .flatMap(it -> gpus(it).stream())
                         .toList();
             } catch (KubernetesClientException e) {
                 log.atWarn().addKeyValue("node", node).setCause(e).log("cannot read its GpuNode");

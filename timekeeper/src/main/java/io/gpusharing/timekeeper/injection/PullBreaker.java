@@ -158,9 +158,8 @@ final class PullBreaker {
     synchronized void restore(Injection before) {
         failing.clear();
         injection = before;
-        if (before instanceof On on) {
-            from = on.since();
-        }
+        // What failed before an administrator switched it on is not known to anybody any more.
+        from = before.since();
     }
 
     /** Begins again; earlier failures no longer count. */

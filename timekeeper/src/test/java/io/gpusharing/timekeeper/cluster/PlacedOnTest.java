@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
@@ -17,7 +18,8 @@ class PlacedOnTest {
 
     private final FakeApiServer api = new FakeApiServer();
     private final ClusterView view = new ClusterView();
-    private final PlacedOn placed = new PlacedOn(api.client(), view);
+    private final PlacedOn placed =
+            new PlacedOn(api.client(), view, new UnreadableObjects(_ -> {}));
     private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(Instant.EPOCH);
 
     PlacedOnTest() throws IOException {
@@ -47,7 +49,7 @@ class PlacedOnTest {
         assertThat(asked()).as("of a pod that nobody placed").isZero();
 
         placed.learn(pod.placedOn("GPU-1").facts());
-        placed.learn(pod.placedOn("GPU-2").facts());
+        placed.learn(pod.placedOn("GPU-1").facts());
 
         assertThat(view.gpus(Pods.NODE))
                 .containsOnlyKeys("GPU-1", "GPU-2")
@@ -55,6 +57,29 @@ class PlacedOnTest {
                 .containsEntry("GPU-2", new PhysicalGpu(null, 0));
         assertThat(asked()).isOne();
         assertThat(api.requests.getFirst().query()).contains("metadata.name");
+    }
+
+    @Test
+    void whatHasNoMemoryYetIsAskedForAgain() {
+        placed.learn(pod.placedOn("GPU-1").facts());
+        placed.learn(pod.placedOn("GPU-2").facts());
+
+        assertThat(asked()).isEqualTo(2);
+    }
+
+    @Test
+    void allNodesAreReadAtOnce() {
+        placed.learnAll();
+        placed.learn(pod.placedOn("GPU-1").facts());
+
+        assertThat(asked()).isOne();
+        assertThat(view.gpus(Pods.NODE)).hasSize(2);
+    }
+
+    @Test
+    void whatANodesTokenCanWriteCanBeStoredAndSummedUp() {
+        assertThat(PhysicalGpu.of("a\0 \ud800b", Long.MAX_VALUE))
+                .isEqualTo(new PhysicalGpu("a\ufffd-\ufffdb", 1L << 30));
     }
 
     @Test

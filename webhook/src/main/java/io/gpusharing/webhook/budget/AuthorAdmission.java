@@ -27,8 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Writes into a new {@code GpuGrant} or {@code GpuCorrection} who made it, as the API server knows
  * them: the ledger names an author for every minute on top and for every one that is charged
- * otherwise, and only here is it known. Refuses a grant that can never count, and warns of one that
- * does not count now.
+ * otherwise, and only here is it known. Warns of a grant that does not count.
  */
 public final class AuthorAdmission {
 
@@ -56,24 +55,28 @@ public final class AuthorAdmission {
 
     private static Decision judged(Slice object, Surroundings surroundings, Allowed allowed) {
         JsonNode grant = MAPPER.readTree(object.document(), object.from(), object.length());
-        var findings = new ArrayList<>(UnquotedMinutes.in(grant, "spec.gpuMinutes"));
-        String expiresAt = grant.at("/spec/expiresAt").asString("");
-        if (hasPassed(expiresAt, surroundings.now())) {
-            findings.add(
-                    new Finding(
-                            "EXPIRED",
-                            "spec.expiresAt is %s, which has passed, so that nothing would be granted; name an instant to come, or leave it out for the end of the period"
-                                    .formatted(expiresAt)));
-        }
+        List<Finding> findings = UnquotedMinutes.in(grant, "spec.gpuMinutes");
         return findings.isEmpty()
-                ? new Allowed(
-                        allowed.patch(),
-                        warnings(grant.at("/spec/budget").asString(""), surroundings),
-                        allowed.audit())
+                ? new Allowed(allowed.patch(), warnings(grant, surroundings), allowed.audit())
                 : new Refused(Refused.INVALID, findings);
     }
 
-    /** A grant may come before its budget or its limit, so neither is a reason to refuse it. */
+    /**
+     * A grant may come before its budget or its limit, and one that has expired from a backup: none
+     * of it is a reason to refuse it.
+     */
+    private static List<String> warnings(JsonNode grant, Surroundings surroundings) {
+        var warnings =
+                new ArrayList<>(warnings(grant.at("/spec/budget").asString(""), surroundings));
+        String expiresAt = grant.at("/spec/expiresAt").asString("");
+        if (hasPassed(expiresAt, surroundings.now())) {
+            warnings.add(
+                    "spec.expiresAt is %s, which has passed, so that nothing is granted; name an instant to come, or leave it out for the end of the period"
+                            .formatted(expiresAt));
+        }
+        return warnings;
+    }
+
     private static List<String> warnings(String budget, Surroundings surroundings) {
         return surroundings
                 .budgets()

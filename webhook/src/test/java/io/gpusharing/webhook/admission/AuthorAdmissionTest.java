@@ -75,16 +75,18 @@ class AuthorAdmissionTest {
     }
 
     @Test
-    void aGrantThatCanNeverCountIsRefused() {
+    void aGrantThatHasExpiredIsCreatedWithAWarningAsABackupIsRestored() {
         installation.budget("10", OnExhausted.Refuse);
         ObjectNode late = grant("{name: paper}");
         late.withObject("/spec").put("expiresAt", "2026-03-10T13:00:00+01:00");
         ObjectNode inTime = late.deepCopy();
         inTime.withObject("/spec").put("expiresAt", "2026-03-10T13:00:01+01:00");
 
-        assertThat(ask("CREATE", inTime).allowed()).isTrue();
-        assertThat(ask("CREATE", late).allowed()).isFalse();
-        assertThat(ask("CREATE", late).message())
+        assertThat(ask("CREATE", inTime).warnings()).isEmpty();
+        assertThat(ask("CREATE", late).allowed()).isTrue();
+        assertThat(ask("CREATE", late).warnings())
+                .singleElement()
+                .asString()
                 .startsWith("spec.expiresAt is 2026-03-10T13:00:00+01:00, which has passed");
     }
 
