@@ -139,7 +139,7 @@ class PoliciesIT {
             })
     void aTenantMayNotWriteOurAnnotations(String key) {
         Api.Answer answer =
-                tenant.merge(watched(), "{metadata: {annotations: {%s: mine}}}".formatted(key));
+                tenant.merge(watched(), "{metadata: {annotations: {%s: 'true'}}}".formatted(key));
 
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message()).contains("leave " + key + " as it is");
