@@ -26,11 +26,13 @@ public final class RunningPods {
     record RunningGangs(Set<String> spread, Set<String> tooLarge, Set<String> members) {
 
         /**
-         * The same pod, alone where its gang is too large, or it has no GPU of ours: such a one
-         * would protect those that have.
+         * The same pod, alone where its gang is too large, or where a label alone puts it beside
+         * pods with GPUs of ours and it has none: it would protect them.
          */
         Load asItGoes(Load load) {
-            return tooLarge.contains(load.pod().gang()) || !members.contains(load.pod().uid())
+            String gang = load.pod().gang();
+            return tooLarge.contains(gang)
+                            || (Gangs.isNamedByLabel(gang) && !members.contains(load.pod().uid()))
                     ? new Load(load.pod().alone(), load.requests())
                     : load;
         }

@@ -183,10 +183,13 @@ class PresentStandingTest {
 
     /** Whatever its class, and whatever its owner has written into it. */
     @Test
-    void aPodWithoutGpusProtectsNobody() {
+    void aPodWithoutGpusProtectsNobodyByALabel() {
         cluster.with(
-                part("late", "n", 0, 60).admittedOverBudget().gang("g"),
-                plain("web", "n", 1).priority(1_000).gang("g").doNotReclaim());
+                part("late", "n", 0, 60).admittedOverBudget().gang("team-a/ray.io/cluster=x"),
+                plain("web", "n", 1)
+                        .priority(1_000)
+                        .gang("team-a/ray.io/cluster=x")
+                        .doNotReclaim());
         pays("team-a", OVER);
         pays("team-b", WITHIN);
 
