@@ -170,7 +170,8 @@ class WorkloadsIT {
 
         assertThat(answer.code()).isEqualTo(403);
         assertThat(answer.message())
-                .contains("metadata.annotations[gpusharing.io/do-not-reclaim]: nobody but GPUSharing");
+                .contains(
+                        "metadata.annotations[gpusharing.io/do-not-reclaim]: nobody but GPUSharing");
     }
 
     @Test
