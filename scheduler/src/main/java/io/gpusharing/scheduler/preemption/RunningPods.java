@@ -21,9 +21,9 @@ public final class RunningPods {
      *
      * @param spread those that run on more than one
      * @param tooLarge those whose pods count one by one
-     * @param members UIDs of all pods that may be in one
+     * @param labelled UIDs of the pods of those that a label alone names
      */
-    record RunningGangs(Set<String> spread, Set<String> tooLarge, Set<String> members) {
+    record RunningGangs(Set<String> spread, Set<String> tooLarge, Set<String> labelled) {
 
         /**
          * The same pod, alone where its gang is too large, or where a label alone puts it beside
@@ -32,7 +32,7 @@ public final class RunningPods {
         Load asItGoes(Load load) {
             String gang = load.pod().gang();
             return tooLarge.contains(gang)
-                            || (Gangs.isNamedByLabel(gang) && !members.contains(load.pod().uid()))
+                            || (Gangs.isNamedByLabel(gang) && !labelled.contains(load.pod().uid()))
                     ? new Load(load.pod().alone(), load.requests())
                     : load;
         }
@@ -70,15 +70,19 @@ public final class RunningPods {
         var nodeOf = new HashMap<String, String>();
         var sizes = new HashMap<String, Integer>();
         var spread = new HashSet<String>();
+        var labelled = new HashSet<String>();
         byNode.forEach((node, pods) ->
                 pods.values().stream()
                         .filter(pod -> !pod.isDeleted() && !pod.gang().equals(pod.uid()))
                         .forEach(pod -> {
                             sizes.merge(pod.gang(), 1, Integer::sum);
+                            if (Gangs.isNamedByLabel(pod.gang())) {
+                                labelled.add(pod.uid());
+                            }
                             if (!node.equals(nodeOf.computeIfAbsent(pod.gang(), gang -> node))) {
                                 spread.add(pod.gang());
                             }
                         }));
-        return new RunningGangs(spread, Gangs.tooLarge(sizes), Set.copyOf(nodes.keySet()));
+        return new RunningGangs(spread, Gangs.tooLarge(sizes), labelled);
     }
 }
