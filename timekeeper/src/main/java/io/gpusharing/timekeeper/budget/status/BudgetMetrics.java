@@ -56,6 +56,11 @@ class BudgetMetrics {
         budgets.listen(this::show);
     }
 
+    /** For what else has names of namespaces. */
+    MeterRegistry registry() {
+        return named;
+    }
+
     /** What names budgets and namespaces, in the text format of Prometheus. */
     String page() {
         return named.scrape();
