@@ -113,14 +113,14 @@ public final class Program {
         var all = new LinkedHashMap<String, Supplier<Runnable>>();
         all.put("budgets", () -> new BudgetsCommand(console, clock, pause));
         all.put("inspect", () -> new InspectCommand(console, pause));
-        all.put("devices", () -> new DevicesCommand(console));
+        all.put("devices", () -> new DevicesCommand(console, pause));
         all.put("explain", () -> new ExplainCommand(console, clock));
         all.put("quote", () -> new QuoteCommand(console, clock));
         all.put("top", () -> new TopCommand(console, clock, pause));
         all.put("processes", () -> new ProcessesCommand(console, pause));
         all.put("statement", () -> new StatementCommand(console, clock));
-        all.put("waste", () -> new WasteCommand(console, clock));
-        all.put("evictions", () -> new EvictionsCommand(console));
+        all.put("waste", () -> new WasteCommand(console, clock, pause));
+        all.put("evictions", () -> new EvictionsCommand(console, pause));
         all.put("grant", () -> new GrantCommand(console, clock));
         all.put("correct", () -> new CorrectCommand(console, clock, pause));
         all.put("verify", () -> new VerifyCommand(console, clock));

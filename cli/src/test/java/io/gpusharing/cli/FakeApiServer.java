@@ -31,6 +31,9 @@ final class FakeApiServer implements AutoCloseable {
     /** As whom and as members of what somebody asked last; empty where as themselves. */
     final List<String> impersonated = new CopyOnWriteArrayList<>();
 
+    /** In which form an answer was wanted last. */
+    volatile String wanted = "";
+
     private final Map<String, Map<String, String>> lists = new HashMap<>();
     private final Map<String, Integer> refused = new HashMap<>();
     private final Map<String, PassedOn> passedOn = new HashMap<>();
@@ -97,6 +100,7 @@ final class FakeApiServer implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         requests.add(exchange.getRequestURI().toString());
+        wanted = String.valueOf(exchange.getRequestHeaders().getFirst("Accept"));
         impersonated.clear();
         for (String header : List.of("Impersonate-User", "Impersonate-Group")) {
             impersonated.addAll(exchange.getRequestHeaders().getOrDefault(header, List.of()));

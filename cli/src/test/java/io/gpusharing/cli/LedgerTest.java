@@ -115,13 +115,24 @@ class LedgerTest {
         assertThat(api.requests).containsExactly(TEAM_A + "statement");
     }
 
+    /** It has owners, models and exact amounts, in one form for all who ask for it. */
     @Test
-    void forASpreadsheetEachHourIsALine() {
-        assertThat(shell.run("statement", "team-a", "-o", "csv").out().lines())
-                .hasSize(8)
-                .contains(
-                        "Charge,2026-11-21T08:00:00Z,2026-11-21T08:30:00Z,team-a,train,-20.000,",
-                        "Running,2026-11-21T09:00:00Z,2026-11-21T09:30:00Z,team-a,train,-15.000,");
+    void forASpreadsheetTheLedgersOwnFileIsPassedOn() {
+        api.passesOn(
+                TEAM_A + "statement",
+                200,
+                "budget,kind,gpuMinutes,microGpuSeconds\r\nteam-a,Charge,-20.000,-1200000000\r\nteam-a,\u0007x,0,0\r\n",
+                "");
+
+        assertThat(shell.run("statement", "team-a", "-o", "csv"))
+                .isEqualTo(
+                        new Answer(
+                                "budget,kind,gpuMinutes,microGpuSeconds\r\nteam-a,Charge,-20.000,-1200000000\r\nteam-a,\uFFFDx,0,0\r\n",
+                                "",
+                                0));
+        assertThat(api.wanted).startsWith("text/csv");
+        assertThat(shell.run("statement", "team-a", "-o", "csv", "--no-headers").out())
+                .startsWith("team-a,Charge,");
     }
 
     @Test
@@ -262,6 +273,23 @@ class LedgerTest {
                                 team-b      -           1      1      1m      1.000     -        -         1.000
                                 """,
                                 "", 0));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"waste?by=pod&limit=1000", "evictions?limit=1000"})
+    void whatChangesCanBeWatched(String question) {
+        String command = question.substring(0, question.indexOf('?'));
+        api.passesOn(TEAM_A + question, 200, "[]", "");
+        shell.meanwhile(() -> api.passesOn(TEAM_A + question, 503, "", ""));
+
+        Answer answer = shell.run(command, "-w");
+
+        assertThat(answer.err().lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("error: The timekeeper does not answer now");
+        assertThat(answer.code()).isZero();
     }
 
     @Test

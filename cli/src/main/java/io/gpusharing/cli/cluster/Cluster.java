@@ -36,6 +36,9 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
     /** An API server waits for a minute for whoever it passes questions on to. */
     private static final int PATIENCE_SECONDS = 15;
 
+    /** What is written all at once takes longer; an API server waits no more than this. */
+    private static final int PATIENCE_FOR_A_FILE_SECONDS = 60;
+
     /** RFC 9110, 15.5.21. */
     private static final int HTTP_UNPROCESSABLE = 422;
 
@@ -109,6 +112,26 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
     }
 
     /**
+     * Asks it for all at once, as CSV.
+     *
+     * @param path with its query
+     * @param right what helps whoever may not ask
+     * @throws Failure in the words of whoever refused it
+     */
+    public String csv(String path, String right) {
+        HttpResponse<String> response =
+                sent(
+                        TIMEKEEPER,
+                        path,
+                        PATIENCE_FOR_A_FILE_SECONDS,
+                        request -> request.setHeader("Accept", "text/csv, application/json;q=0.5"));
+        if (response.isSuccessful()) {
+            return requireNonNullElse(response.body(), "");
+        }
+        throw refused(response, right);
+    }
+
+    /**
      * Asks it something that takes an object to ask.
      *
      * @param object JSON
@@ -132,6 +155,11 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
      * @throws Failure if nobody answers
      */
     HttpResponse<String> sent(String who, String path, UnaryOperator<HttpRequest.Builder> made) {
+        return sent(who, path, PATIENCE_SECONDS, made);
+    }
+
+    private HttpResponse<String> sent(
+            String who, String path, int seconds, UnaryOperator<HttpRequest.Builder> made) {
         HttpClient http = client.getHttpClient();
         try {
             return http.sendAsync(
@@ -142,12 +170,11 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
                                     .build(),
                             String.class)
                     // Of the client itself each attempt would have so long.
-                    .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                    .orTimeout(seconds, TimeUnit.SECONDS)
                     .join();
         } catch (CompletionException e) {
             throw e.getCause() instanceof TimeoutException
-                    ? new NotAnswered(
-                            "%s has not answered for %d s".formatted(who, PATIENCE_SECONDS))
+                    ? new NotAnswered("%s has not answered for %d s".formatted(who, seconds))
                     : unreached(e);
         }
     }
@@ -235,7 +262,7 @@ public record Cluster(KubernetesClient client, String namespace, Runnable end)
                 .toLowerCase(Locale.ROOT);
     }
 
-    String url() {
+    public String url() {
         return client.getMasterUrl().toString().replaceFirst("/$", "");
     }
 

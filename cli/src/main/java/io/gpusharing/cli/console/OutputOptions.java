@@ -46,6 +46,16 @@ public final class OutputOptions {
         }
     }
 
+    /**
+     * Prints CSV that somebody else has written.
+     *
+     * @param lines each with its end, as RFC 4180 has it
+     */
+    public void printCsv(Console console, String lines) {
+        String shown = noHeaders ? lines.substring(lines.indexOf('\n') + 1) : lines;
+        console.out().print(Console.visible(shown.replace("\r\n", "\n")).replace("\n", "\r\n"));
+    }
+
     private static JsonMapper json() {
         return JsonMapper.builder()
                 .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)

@@ -6,7 +6,9 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.console.WatchOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -33,11 +35,14 @@ public final class DevicesCommand implements Runnable {
 
     @Mixin private final InspectionOptions options = new InspectionOptions();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     private final Console console;
+    private final Pause pause;
 
-    public DevicesCommand(Console console) {
+    public DevicesCommand(Console console, Pause pause) {
         this.console = console;
+        this.pause = pause;
     }
 
     /**
@@ -85,6 +90,10 @@ public final class DevicesCommand implements Runnable {
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         Inspection found = options.read();
         List<Device> devices =
                 found.nodes().stream()

@@ -8,7 +8,9 @@ import io.gpusharing.cli.cluster.ClusterOptions;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.Format;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.console.WatchOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,11 +40,14 @@ public final class EvictionsCommand implements Runnable {
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final BudgetOptions budget = new BudgetOptions();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     private final Console console;
+    private final Pause pause;
 
-    public EvictionsCommand(Console console) {
+    public EvictionsCommand(Console console, Pause pause) {
         this.console = console;
+        this.pause = pause;
     }
 
     /** A pod of an eviction. */
@@ -78,6 +83,10 @@ public final class EvictionsCommand implements Runnable {
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         List<Receipt> receipts;
         try (Cluster cluster = options.connect()) {
             receipts =

@@ -28,6 +28,9 @@ final class Ledger {
     private static final String VIEW =
             "ask for the role view in the namespace, or an administrator for the cluster role gpusharing-usage-admin";
 
+    private static final String ADMIN =
+            "ask an administrator for the cluster role gpusharing-usage-admin, or one with this budget's name";
+
     /** RFC 8288. */
     private static final Pattern NEXT = Pattern.compile("<([^>]+)>\\s*;\\s*rel=\"next\"");
 
@@ -51,14 +54,16 @@ final class Ledger {
         String path = BUDGETS + encoded(budget) + "/" + what;
         String page = path + parameters(query);
         while (!page.isEmpty()) {
-            Answer answer =
-                    cluster.get(
-                            page,
-                            "ask an administrator for the cluster role gpusharing-usage-admin, or one with this budget's name");
+            Answer answer = cluster.get(page, ADMIN);
             pages.add(JSON.readValue(answer.body(), type));
             page = next(answer.link(), path, page);
         }
         return pages;
+    }
+
+    /** What it says of a budget all at once, as CSV. */
+    String csv(String budget, String what, Map<String, String> query) {
+        return cluster.csv(BUDGETS + encoded(budget) + "/" + what + parameters(query), ADMIN);
     }
 
     /** What the last verification found. */

@@ -60,6 +60,9 @@ record Statement(
             String namespace,
             @Nullable String pod,
             @Nullable String podName,
+            @Nullable String ownerKind,
+            @Nullable String ownerName,
+            @Nullable String model,
             long used,
             @Nullable String reason,
             @Nullable String author) {
@@ -91,6 +94,9 @@ record Statement(
                     namespace,
                     pod,
                     other.podName,
+                    other.ownerKind,
+                    other.ownerName,
+                    other.model,
                     used + other.used,
                     reason,
                     author);

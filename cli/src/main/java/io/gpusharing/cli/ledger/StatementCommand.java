@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,8 @@ import picocli.CommandLine.Mixin;
         description = {
             "Where the time of a budget went: what was left, what was added, what pods used.",
             "GPU-MINUTES of all lines but the last add up to the last. Of the present period without"
-                    + " --from; by pod, and with -o wide and csv also by hour."
+                    + " --from; by pod, and with -o wide and csv also by hour.",
+            "-o csv is the ledger's own file, with owners, GPU models and exact amounts."
         })
 public final class StatementCommand implements Runnable {
 
@@ -50,14 +52,13 @@ public final class StatementCommand implements Runnable {
         Statement statement;
         try (Cluster cluster = options.connect()) {
             String name = budget.in(cluster);
-            statement =
-                    Statement.of(
-                            new Ledger(cluster)
-                                    .pages(
-                                            name,
-                                            "statement",
-                                            span.query(cluster, name, clock.instant()),
-                                            Statement.class));
+            var ledger = new Ledger(cluster);
+            Map<String, String> query = span.query(cluster, name, clock.instant());
+            if (output.format() == Format.CSV) {
+                output.printCsv(console, ledger.csv(name, "statement", query));
+                return;
+            }
+            statement = Statement.of(ledger.pages(name, "statement", query, Statement.class));
         }
         output.print(console, table(statement), statement);
         if (!statement.unwatched().isEmpty()) {

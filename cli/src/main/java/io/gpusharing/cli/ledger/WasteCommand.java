@@ -10,7 +10,9 @@ import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.ClusterOptions;
 import io.gpusharing.cli.console.Console;
 import io.gpusharing.cli.console.OutputOptions;
+import io.gpusharing.cli.console.Pause;
 import io.gpusharing.cli.console.Table;
+import io.gpusharing.cli.console.WatchOption;
 import io.gpusharing.request.GpuShare;
 import java.time.Clock;
 import java.time.Duration;
@@ -56,6 +58,7 @@ public final class WasteCommand implements Runnable {
     @Mixin private final BudgetOptions budget = new BudgetOptions();
     @Mixin private final SpanOptions span = new SpanOptions();
     @Mixin private final OutputOptions output = new OutputOptions();
+    @Mixin private final WatchOption watch = new WatchOption();
 
     @Option(
             names = "--by-owner",
@@ -69,10 +72,12 @@ public final class WasteCommand implements Runnable {
 
     private final Console console;
     private final Clock clock;
+    private final Pause pause;
 
-    public WasteCommand(Console console, Clock clock) {
+    public WasteCommand(Console console, Clock clock, Pause pause) {
         this.console = console;
         this.clock = clock;
+        this.pause = pause;
     }
 
     /** As the ledger gives it; amounts are micro-GPU-seconds, the rate is micro-GPUs. */
@@ -104,6 +109,10 @@ public final class WasteCommand implements Runnable {
 
     @Override
     public void run() {
+        watch.show(console, output, pause, this::show);
+    }
+
+    private void show() {
         List<Line> lines;
         try (Cluster cluster = options.connect()) {
             List<String> budgets = all ? PayingBudget.names(cluster) : List.of(budget.in(cluster));

@@ -179,7 +179,8 @@ class StatementController {
     @GetMapping(path = "/statement", produces = "text/csv")
     @ApiResponse(
             responseCode = "200",
-            description = "In CSV amounts are micro-GPU-seconds, negative where they were used",
+            description =
+                    "In CSV amounts are in GPU-minutes and in micro-GPU-seconds, negative where they were used",
             content = @Content(mediaType = "text/csv", schema = @Schema(type = "string")))
     void csv(
             @PathVariable String budget,
@@ -224,7 +225,7 @@ class StatementController {
                 HttpHeaders.CONTENT_DISPOSITION,
                 "attachment; filename=\"%s.csv\"".formatted(budget));
         PrintWriter out = response.getWriter();
-        var csv = new StatementCsv(out);
+        var csv = new StatementCsv(out, budget);
         csv.begin(span, stretch.statement());
         Place place = Place.START;
         Lines page;

@@ -1,22 +1,25 @@
 package io.gpusharing.timekeeper.statement;
 
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
 import java.io.PrintWriter;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A statement as CSV (RFC 4180). Use is negative, and the amounts of all rows but the last add up
- * to that of the last, {@code Closing}.
+ * A statement as CSV (RFC 4180), with each amount in minutes of one whole GPU, rounded, and in
+ * micro-GPU-seconds, exactly. Use is negative, and the exact amounts of all rows but the last add
+ * up to that of the last, {@code Closing}.
  */
 final class StatementCsv {
 
     private final PrintWriter out;
+    private final String budget;
 
-    StatementCsv(PrintWriter out) {
+    StatementCsv(PrintWriter out, String budget) {
         this.out = out;
+        this.budget = budget;
     }
 
     /**
@@ -26,10 +29,13 @@ final class StatementCsv {
      */
     void begin(Span span, @Nullable AccountStatement statement) {
         out.print(
-                "kind,from,to,namespace,pod,podName,amountMicroGpuSeconds,source,author,correction\r\n");
+                "budget,kind,from,to,namespace,podName,ownerKind,ownerName,model,gpuMinutes,microGpuSeconds,reason,author,pod,correction\r\n");
         if (statement != null) {
-            change("Opening", span.from(), statement.opening().microGpuSeconds(), null);
-            statement.changes().forEach(it -> change(it.kind(), it.at(), it.amount(), it.source()));
+            change("Opening", span.from(), statement.opening(), null);
+            statement
+                    .changes()
+                    .forEach(it ->
+                            change(it.kind(), it.at(), new GpuTime(it.amount()), it.source()));
         }
     }
 
@@ -39,28 +45,38 @@ final class StatementCsv {
                 line.from(),
                 line.to(),
                 line.namespace(),
-                line.pod(),
                 line.podName(),
-                -line.used(),
+                line.ownerKind(),
+                line.ownerName(),
+                line.model(),
+                new GpuTime(-line.used()),
                 line.reason(),
                 line.author(),
+                line.pod(),
                 line.correction());
     }
 
     void end(Span span, @Nullable AccountStatement statement) {
         if (statement != null) {
-            change("Closing", span.to(), statement.closing().microGpuSeconds(), null);
+            change("Closing", span.to(), statement.closing(), null);
         }
     }
 
-    private void change(Object kind, Instant at, long amount, @Nullable String source) {
-        row(kind, at, at, null, null, null, amount, source, null, null);
+    private void change(Object kind, Instant at, GpuTime amount, @Nullable String reason) {
+        row(kind, at, at, null, null, null, null, null, amount, reason, null, null, null);
     }
 
     private void row(@Nullable Object... cells) {
         var row = new StringJoiner(",", "", "\r\n");
+        row.add(cell(budget));
         for (Object cell : cells) {
-            row.add(cell instanceof String text ? cell(text) : Objects.toString(cell, ""));
+            row.add(
+                    switch (cell) {
+                        case String text -> cell(text);
+                        case GpuTime time -> time.minutes() + "," + time.microGpuSeconds();
+                        case null -> "";
+                        default -> cell.toString();
+                    });
         }
         out.print(row);
     }

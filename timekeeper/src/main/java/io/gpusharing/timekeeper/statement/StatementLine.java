@@ -16,6 +16,10 @@ import org.springframework.web.server.ResponseStatusException;
  * @param to end of its last second
  * @param pod null if it is not shown to who asks
  * @param podName null if the pod is no longer known by name, or is not shown to who asks
+ * @param ownerKind of what the pod belonged to; null if it belonged to nothing, or is no longer
+ *     known
+ * @param ownerName null also if the pod is not shown to who asks
+ * @param model of the GPU; null if nobody has named it
  * @param place its place in the statement; lines come in the order of their places
  * @param used negative where a correction gave back
  * @param reason of a correction; null for what was simply used
@@ -29,6 +33,9 @@ public record StatementLine(
         String namespace,
         @Nullable UUID pod,
         @Nullable String podName,
+        @Nullable String ownerKind,
+        @Nullable String ownerName,
+        @Nullable String model,
         long used,
         @Nullable String reason,
         @Nullable String author,
@@ -45,17 +52,33 @@ public record StatementLine(
         Running
     }
 
-    /** The same with the pod's name. */
-    StatementLine withName(@Nullable String name) {
-        return of(pod, name);
+    /**
+     * What is known of a pod beside its uid.
+     *
+     * @param ownerKind null if it belongs to nothing, as is {@code ownerName}
+     * @param model of its GPU; null if nobody has named it
+     */
+    record Pod(
+            @Nullable String name,
+            @Nullable String ownerKind,
+            @Nullable String ownerName,
+            @Nullable String model) {
+
+        /** One of which nothing is known any more. */
+        static final Pod UNKNOWN = new Pod(null, null, null, null);
     }
 
-    /** The same for who may not see which pod it is. */
+    /** The same with what is known of the pod. */
+    StatementLine of(Pod known) {
+        return of(pod, known);
+    }
+
+    /** The same for who may not see which pod it is, and whose. */
     public StatementLine withoutPod() {
-        return of(null, null);
+        return of(null, new Pod(null, ownerKind, null, model));
     }
 
-    private StatementLine of(@Nullable UUID uid, @Nullable String name) {
+    private StatementLine of(@Nullable UUID uid, Pod known) {
         return new StatementLine(
                 kind,
                 hour,
@@ -63,7 +86,10 @@ public record StatementLine(
                 to,
                 namespace,
                 uid,
-                name,
+                known.name(),
+                known.ownerKind(),
+                known.ownerName(),
+                known.model(),
                 used,
                 reason,
                 author,

@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.database.Timestamps;
 import io.gpusharing.timekeeper.ledger.Entry;
 import io.gpusharing.timekeeper.statement.StatementLine.Kind;
 import io.gpusharing.timekeeper.statement.StatementLine.Place;
+import io.gpusharing.timekeeper.statement.StatementLine.Pod;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -81,7 +82,7 @@ public class StatementRepository {
 
     // Asked for by the page's pods; a join would read all pods that there ever were.
     private static final String NAMES =
-            "select pod_uid, name from pod_allocation where cluster = :cluster and pod_uid = any(:pods)";
+            "select pod_uid, name, owner_kind, owner_name, model from pod_allocation where cluster = :cluster and pod_uid = any(:pods)";
 
     private static final String LARGEST =
             """
@@ -157,15 +158,23 @@ public class StatementRepository {
     }
 
     private List<StatementLine> named(List<StatementLine> lines) {
-        var names = new HashMap<UUID, String>();
+        var known = new HashMap<UUID, Pod>();
         database.sql(NAMES)
                 .param(
                         "pods",
                         lines.stream().map(StatementLine::pod).distinct().toArray(UUID[]::new))
                 .query(row -> {
-                    names.put(row.getObject("pod_uid", UUID.class), row.getString("name"));
+                    known.put(
+                            row.getObject("pod_uid", UUID.class),
+                            new Pod(
+                                    row.getString("name"),
+                                    row.getString("owner_kind"),
+                                    row.getString("owner_name"),
+                                    row.getString("model")));
                 });
-        return lines.stream().map(line -> line.withName(names.get(line.pod()))).toList();
+        return lines.stream()
+                .map(line -> line.of(known.getOrDefault(line.pod(), Pod.UNKNOWN)))
+                .toList();
     }
 
     /** The first full hour of the span of which there is no line yet. */
@@ -226,6 +235,9 @@ public class StatementRepository {
                 Timestamps.instant(row, "line_to"),
                 row.getString("namespace"),
                 row.getObject("pod_uid", UUID.class),
+                null,
+                null,
+                null,
                 null,
                 row.getLong("used"),
                 row.getString("reason"),

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.PeriodRule.Unit;
 import io.gpusharing.kubernetes.ApiServerJson;
 import io.gpusharing.kubernetes.Leadership;
@@ -530,6 +531,26 @@ class ApiHttpTest {
                                 .asLong());
     }
 
+    @Test
+    void aStatementNamesOwnersAndModelsAndHidesOwnersOfPodsThatAreNotShown() throws Exception {
+        DATABASE.jdbc()
+                .sql(
+                        "update pod_allocation set owner_kind = 'Job', owner_name = 'secret-job', model = 'NVIDIA-H200' where pod_uid = ?")
+                .param(CORRECTED.uid())
+                .update();
+        String path = "/api/v1/budgets/c/statement";
+
+        JsonNode line = json("admin", path).path("lines").get(0);
+        assertThat(line.path("ownerKind").asString()).isEqualTo("Job");
+        assertThat(line.path("ownerName").asString()).isEqualTo("secret-job");
+        assertThat(line.path("model").asString()).isEqualTo("NVIDIA-H200");
+        assertThat(get("admin", path, "Accept", "text/csv").body())
+                .contains(",Job,secret-job,NVIDIA-H200,");
+        assertThat(get("reader", path, "Accept", "text/csv").body())
+                .contains(",team-c,,Job,,NVIDIA-H200,");
+        assertThat(get("reader", path).body()).contains("NVIDIA-H200").doesNotContain("secret-job");
+    }
+
     /** Otherwise use during the reads would be in the lines and not in the sum. */
     @Test
     void theFirstPageOfAStatementWithoutAnEndFixesIt() throws Exception {
@@ -562,16 +583,22 @@ class ApiHttpTest {
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         assertThat(answer.headers().firstValue("Content-Type").orElse("")).startsWith("text/csv");
         List<String[]> rows = answer.body().lines().map(row -> row.split(",", -1)).toList();
-        assertThat(rows).allSatisfy(row -> assertThat(row).hasSize(10));
+        assertThat(rows).allSatisfy(row -> assertThat(row).hasSize(15));
         List<String[]> amounts = rows.subList(1, rows.size());
         long sum =
                 amounts.subList(0, amounts.size() - 1).stream()
-                        .mapToLong(row -> Long.parseLong(row[6]))
+                        .mapToLong(row -> Long.parseLong(row[10]))
                         .sum();
-        assertThat(amounts.getFirst()[0]).isEqualTo("Opening");
-        assertThat(amounts.getLast()[0]).isEqualTo("Closing");
-        assertThat(Long.parseLong(amounts.getLast()[6])).isEqualTo(sum);
-        assertThat(amounts.stream().map(row -> row[0])).contains("Allowance", "Charge", "Running");
+        assertThat(amounts.getFirst()[1]).isEqualTo("Opening");
+        assertThat(amounts.getLast()[1]).isEqualTo("Closing");
+        assertThat(Long.parseLong(amounts.getLast()[10])).isEqualTo(sum);
+        assertThat(amounts.stream().map(row -> row[1])).contains("Allowance", "Charge", "Running");
+        assertThat(amounts)
+                .as("minutes are the same amount for people, and each row says of which budget")
+                .allSatisfy(row -> {
+                    assertThat(row[9]).isEqualTo(new GpuTime(Long.parseLong(row[10])).minutes());
+                    assertThat(row[0]).isEqualTo("a");
+                });
     }
 
     @Test
