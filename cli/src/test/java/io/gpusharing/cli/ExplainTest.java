@@ -6,6 +6,7 @@ import io.gpusharing.cli.Shell.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -202,55 +203,107 @@ class ExplainTest {
     }
 
     private static final String APPS = "/apis/apps/v1/namespaces/team-a/";
+    private static final String RAY = "/apis/ray.io/v1/namespaces/team-a/";
+
+    /** The API server knows these kinds, each as {@code plural singular Kind short}. */
+    private void knows(String path, String... kinds) {
+        api.passesOn(
+                path,
+                200,
+                Stream.of(kinds)
+                        .map(it -> it.split(" ", -1))
+                        .map(it ->
+                                "{\"name\":\"%s\",\"singularName\":\"%s\",\"kind\":\"%s\",\"shortNames\":[\"%s\"],\"namespaced\":true}"
+                                        .formatted((Object[]) it))
+                        .collect(
+                                Collectors.joining(
+                                        ",",
+                                        "{\"resources\":[{\"name\":\"nodes\",\"kind\":\"Node\",\"namespaced\":false},",
+                                        "]}")),
+                "");
+    }
 
     private void hasADeployment(String... pods) {
+        knows("/api/v1", "services service Service svc");
+        knows(
+                "/apis/apps/v1",
+                "deployments deployment Deployment deploy",
+                "replicasets replicaset ReplicaSet rs");
         api.has(
                 APPS + "deployments",
                 "{apiVersion: apps/v1, kind: Deployment, metadata: {name: serve, uid: d-1}}");
         api.has(
                 APPS + "replicasets",
-                owned("apps/v1, kind: ReplicaSet", "serve-1", "r-1", "d-1"),
-                owned("apps/v1, kind: ReplicaSet", "other-1", "r-2", "d-2"));
+                owned("apps/v1, kind: ReplicaSet", "serve-1", "r-1", "apps/v1 Deployment d-1"),
+                owned("apps/v1, kind: ReplicaSet", "other-1", "r-2", "apps/v1 Deployment d-2"));
         api.has(PODS, pods);
         api.has(
                 EVENTS,
-                refusal("a", "r-1", "2026-11-27T07:00:00Z", "exceeded quota"),
-                refusal("b", "r-1", "2026-11-27T07:30:00Z", "150 is no share; use 1..99"),
-                refusal("c", "r-2", "2026-11-27T07:50:00Z", "of another"));
+                refusal("a", "ReplicaSet, uid: r-1", "2026-11-27T07:00:00Z", "exceeded quota"),
+                refusal(
+                        "b",
+                        "ReplicaSet, uid: r-1",
+                        "2026-11-27T07:30:00Z",
+                        "150 is no share; use 1..99"),
+                refusal("c", "ReplicaSet, uid: r-2", "2026-11-27T07:50:00Z", "of another"));
     }
 
+    /**
+     * @param owner its version, kind and UID
+     */
     private static String owned(String kind, String name, String uid, String owner) {
-        return "{apiVersion: %s, metadata: {name: %s, uid: %s, ownerReferences: [{apiVersion: v1, kind: X, name: x, uid: %s, controller: true}]}, spec: {containers: [{name: cuda}]}}"
-                .formatted(kind, name, uid, owner);
+        String[] by = owner.split(" ", -1);
+        return "{apiVersion: %s, metadata: {name: %s, uid: %s, ownerReferences: [{apiVersion: %s, kind: %s, name: x, uid: %s}]}, spec: {containers: [{name: cuda}]}}"
+                .formatted(kind, name, uid, by[0], by[1], by[2]);
     }
 
     private static String refusal(String name, String about, String time, String message) {
-        return "{apiVersion: v1, kind: Event, metadata: {name: %s}, type: Warning, reason: FailedCreate, involvedObject: {uid: %s}, lastTimestamp: '%s', message: '%s'}"
+        return "{apiVersion: v1, kind: Event, metadata: {name: %s}, type: Warning, reason: FailedCreate, involvedObject: {apiVersion: apps/v1, kind: %s}, lastTimestamp: '%s', message: '%s'}"
                 .formatted(name, about, time, message);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"deployment/serve", "deploy/serve", "Deployments.apps/serve"})
-    void ofADeploymentEachPodIsExplainedAndTheLastRefusalIsSaid(String name) {
+    @ValueSource(
+            strings = {
+                "deployment/serve",
+                "deploy/serve",
+                "Deployments.apps/serve",
+                "deployment.v1.apps serve"
+            })
+    void ofADeploymentEachPodIsExplainedAndTheLastRefusalIsSaid(String named) {
+        api.passesOn("/apis", 200, groups("apps/v1"), "");
         hasADeployment(
-                owned("v1, kind: Pod", "serve-1-b", "p-2", "r-1"),
-                owned("v1, kind: Pod", "serve-1-a", "p-1", "r-1"),
-                owned("v1, kind: Pod", "other-1-a", "p-3", "r-2"));
+                owned("v1, kind: Pod", "serve-1-b", "p-2", "apps/v1 ReplicaSet r-1"),
+                owned("v1, kind: Pod", "serve-1-a", "p-1", "apps/v1 ReplicaSet r-1"),
+                owned("v1, kind: Pod", "other-1-a", "p-3", "apps/v1 ReplicaSet r-2"));
 
-        assertThat(shell.run("explain", name))
+        assertThat(explained(named))
                 .isEqualTo(
                         new Answer(
                                 "Pod serve-1-a\n%1$s\nPod serve-1-b\n%1$s\n".formatted(SUMMARY),
                                 "Its last pod was refused at 2026-11-27T07:30:00Z: 150 is no share; use 1..99\n",
                                 0));
-        assertThat(shell.run("explain", name, "-o", "json").out()).startsWith("[");
+        assertThat(explained(named + " -o json").out()).startsWith("[");
+    }
+
+    private Answer explained(String words) {
+        return shell.run(("explain " + words).split(" ", -1));
+    }
+
+    private static String groups(String... versions) {
+        return Stream.of(versions)
+                .map(it -> it.split("/", -1))
+                .map(it ->
+                        "{\"name\":\"%1$s\",\"preferredVersion\":{\"groupVersion\":\"%1$s/%2$s\"},\"versions\":[{\"groupVersion\":\"%1$s/%2$s\",\"version\":\"%2$s\"}]}"
+                                .formatted((Object[]) it))
+                .collect(Collectors.joining(",", "{\"groups\":[", "]}"));
     }
 
     @Test
     void ofADeploymentWithoutPodsTheRefusalIsTheAnswer() {
         hasADeployment();
 
-        assertThat(shell.run("explain", "deployment/serve"))
+        assertThat(explained("deployment/serve"))
                 .isEqualTo(
                         new Answer(
                                 "",
@@ -258,17 +311,86 @@ class ExplainTest {
                                 1));
     }
 
-    @Test
-    void whatMakesNoPodsIsSaid() {
+    /** RayJob, RayCluster, pods; nothing of Ray is known here. */
+    private void hasARayJob() {
         hasADeployment();
+        api.passesOn("/apis", 200, groups("down.example.com/v1", "apps/v1", "ray.io/v1"), "");
+        api.passesOn("/apis/down.example.com/v1", 503, "", "");
+        knows(
+                "/apis/ray.io/v1",
+                "rayjobs rayjob RayJob -",
+                "rayjobs/status rayjob RayJob -",
+                "rayclusters raycluster RayCluster -");
+        api.has(
+                RAY + "rayjobs",
+                "{apiVersion: ray.io/v1, kind: RayJob, metadata: {name: tune, uid: j-1}}");
+        api.has(
+                RAY + "rayclusters",
+                owned("ray.io/v1, kind: RayCluster", "tune-x7", "c-1", "ray.io/v1 RayJob j-1"),
+                owned("ray.io/v1, kind: RayCluster", "circle", "c-2", "ray.io/v1 RayCluster c-2"));
+        api.has(
+                PODS,
+                owned("v1, kind: Pod", "tune-head", "p-1", "ray.io/v1 RayCluster c-1"),
+                owned("v1, kind: Pod", "circles", "p-2", "ray.io/v1 RayCluster c-2"),
+                owned("v1, kind: Pod", "by-a-pod", "p-3", "v1 Pod p-1"),
+                owned("v1, kind: Pod", "unknown", "p-4", "gone.io/v1 Gone g-1"));
+    }
 
-        assertThat(shell.run("explain", "service/web").err())
-                .startsWith(
-                        "error: service is no kind that is known to make pods here; use pod, deployment, ");
-        assertThat(shell.run("explain", "deployment/none").err())
+    @ParameterizedTest
+    @ValueSource(strings = {"rayjob/tune", "RayJob tune", "rayjobs.ray.io tune"})
+    void whateverTheApiServerKnowsAsAKindIsExplainedByWhatItOwns(String named) {
+        hasARayJob();
+
+        assertThat(explained(named))
+                .isEqualTo(
+                        new Answer(
+                                "Pod by-a-pod\n%1$s\nPod tune-head\n%1$s\n".formatted(SUMMARY),
+                                "",
+                                0));
+    }
+
+    @Test
+    void theRefusalIsFoundWhereverItWasWrittenOnTheWay() {
+        hasARayJob();
+        api.has(PODS);
+        api.has(
+                EVENTS,
+                refusal("a", "X, uid: c-9", "2026-11-27T07:50:00Z", "of another"),
+                refusal("b", "X, uid: c-1", "2026-11-27T07:30:00Z", "no share")
+                        .replace("apps/v1, kind: X", "ray.io/v1, kind: RayCluster")
+                        .replace("FailedCreate", "FailedToCreateHeadPod"));
+
+        assertThat(explained("rayjob/tune").err())
+                .isEqualTo("error: Its last pod was refused at 2026-11-27T07:30:00Z: no share\n");
+    }
+
+    @Test
+    void whoMayNotListWhatIsBetweenIsToldThatPodsMayBeMissing() {
+        hasARayJob();
+        api.refuse(RAY + "rayclusters", 403);
+
+        assertThat(explained("rayjob/tune").err())
+                .isEqualTo(
+                        """
+                        You may not list rayclusters here, so pods that belong to it by one of those are not known to be its own
+                        error: It has no pods, and no Event says that one was refused
+                        """);
+    }
+
+    @Test
+    void whatIsNotThereIsSaid() {
+        hasADeployment();
+        api.passesOn("/apis", 200, groups("apps/v1"), "");
+
+        assertThat(explained("node/n1").err())
+                .endsWith(
+                        " knows no kind node in namespaces; kubectl api-resources --namespaced lists all\n");
+        assertThat(explained("deployment/none").err())
                 .isEqualTo("error: There is no deployment none in team-a\n");
-        assertThat(shell.run("explain", "pod/train").err())
-                .contains("There is no pod train in team-a");
+        assertThat(explained("pod train").err()).contains("There is no pod train in team-a");
+        assertThat(explained("pod/train other").err())
+                .isEqualTo("error: Name one object, as TYPE/NAME or TYPE NAME\n");
+        assertThat(explained("deployment one two").code()).isNotZero();
     }
 
     @ParameterizedTest

@@ -89,10 +89,11 @@ public final class ExplainCommand implements Runnable {
     private static final class Asked {
 
         @Parameters(
+                arity = "1..2",
                 paramLabel = "NAME",
                 description =
-                        "A pod of the namespace, or KIND/NAME of what makes pods, for instance deployment/serve or job/train.")
-        private @Nullable String named;
+                        "A pod of the namespace, or TYPE/NAME or TYPE NAME of what makes pods, of any kind that the API server knows: deployment/serve, pytorchjob train.")
+        private @Nullable List<String> named;
 
         @Option(
                 names = {"-f", "--filename"},
@@ -109,10 +110,12 @@ public final class ExplainCommand implements Runnable {
                 explain(cluster, requireNonNull(asked.manifest));
                 return;
             }
-            switch (Workload.named(asked.named)) {
-                case Named.APod(String name) -> explain(cluster, namespace.in(cluster), name);
-                case Named.Maker(Workload workload) ->
-                        explain(cluster, namespace.in(cluster), workload);
+            var named = Named.of(asked.named);
+            String in = namespace.in(cluster);
+            if (named.isPod()) {
+                explain(cluster, in, named.name());
+            } else {
+                explain(cluster, in, Workload.find(cluster, in, named));
             }
         }
     }
@@ -142,16 +145,17 @@ public final class ExplainCommand implements Runnable {
 
     /** Its pods one by one, and why the API server took the last one not. */
     private void explain(Cluster cluster, String namespace, Workload workload) {
-        Workload.Found found = workload.find(cluster, namespace);
-        Optional<String> refusal = PodEvents.lastRefusal(cluster, namespace, found.makers());
-        if (found.pods().isEmpty()) {
+        List<Pod> pods = workload.pods();
+        Optional<String> refusal = PodEvents.lastRefusal(cluster, namespace, workload.owners());
+        workload.owners().gap().ifPresent(console::note);
+        if (pods.isEmpty()) {
             throw new Failure(
                     refusal.orElse("It has no pods, and no Event says that one was refused"));
         }
         refusal.ifPresent(console::note);
         boolean isForPeople = output.format().isForPeople();
         var answers = new ArrayList<JsonNode>();
-        for (Pod pod : found.pods().stream().limit(MOST_PODS).toList()) {
+        for (Pod pod : pods.stream().limit(MOST_PODS).toList()) {
             if (isForPeople) {
                 console.say("Pod " + pod.getMetadata().getName());
             }
@@ -164,8 +168,8 @@ public final class ExplainCommand implements Runnable {
         if (!answers.isEmpty()) {
             show(answers);
         }
-        if (found.pods().size() > MOST_PODS) {
-            console.note("It has %d more pods".formatted(found.pods().size() - MOST_PODS));
+        if (pods.size() > MOST_PODS) {
+            console.note("It has %d more pods".formatted(pods.size() - MOST_PODS));
         }
     }
 

@@ -3,16 +3,19 @@ package io.gpusharing.cli.explain;
 import static java.util.Objects.requireNonNullElse;
 
 import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.regex.Pattern;
 
 /** What Events of a namespace say of pods, for an hour as clusters come. */
 final class PodEvents {
+
+    private static final Pattern REFUSAL = Pattern.compile("Failed(To)?Create");
 
     private PodEvents() {}
 
@@ -29,21 +32,32 @@ final class PodEvents {
                 .toList();
     }
 
-    /**
-     * Why a pod of one of these objects was refused last; empty if none was.
-     *
-     * @param uids of controllers that make pods
-     */
-    static Optional<String> lastRefusal(Cluster cluster, String namespace, Set<String> uids) {
+    /** Why the last pod that was to belong to an object was refused; empty if none was. */
+    static Optional<String> lastRefusal(Cluster cluster, String namespace, Owners owners) {
         return events(cluster, namespace, Map.of("type", "Warning")).stream()
-                .filter(event ->
-                        event.getInvolvedObject() != null
-                                && uids.contains(event.getInvolvedObject().getUid()))
-                .filter(event -> "FailedCreate".equals(event.getReason()) || isOurs(event))
+                .filter(event -> isRefusal(event) || isOurs(event))
+                .filter(event -> isAboutOneOf(event, owners))
                 .max(Comparator.comparing(PodEvents::time))
                 .map(event ->
                         "Its last pod was refused at %s: %s"
                                 .formatted(time(event), event.getMessage()));
+    }
+
+    /** Kubernetes' controllers say {@code FailedCreate}, operators something like it. */
+    private static boolean isRefusal(Event event) {
+        return REFUSAL.matcher(requireNonNullElse(event.getReason(), "")).lookingAt();
+    }
+
+    /** What is said of a pod itself is no refusal of it. */
+    private static boolean isAboutOneOf(Event event, Owners owners) {
+        ObjectReference about = event.getInvolvedObject();
+        return about != null
+                && about.getUid() != null
+                && !"Pod".equals(about.getKind())
+                && owners.isOrOwns(
+                        requireNonNullElse(about.getApiVersion(), ""),
+                        requireNonNullElse(about.getKind(), ""),
+                        about.getUid());
     }
 
     private static List<Event> events(

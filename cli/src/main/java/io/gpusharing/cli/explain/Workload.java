@@ -1,185 +1,97 @@
 package io.gpusharing.cli.explain;
 
-import static java.util.stream.Collectors.toSet;
-
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.ReplicationController;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.Deployment;
-import io.fabric8.kubernetes.api.model.apps.ReplicaSet;
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import io.fabric8.kubernetes.api.model.batch.v1.CronJob;
-import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.gpusharing.cli.cluster.ApiKind;
+import io.gpusharing.cli.cluster.ApiKinds;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
 import io.gpusharing.cli.console.Failure;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Something that makes pods, as people name it: {@code deployment/serve}.
+ * What makes pods, itself or by others between: a Deployment, or whatever an operator brings.
  *
- * @param kind what it is
+ * @param owners says what belongs to it
+ * @param pods that do, by name
  */
-record Workload(Type kind, String name) {
-
-    /** What makes pods, itself or by another. */
-    enum Type {
-        DEPLOYMENT(Deployment.class, ReplicaSet.class, "deploy"),
-        REPLICASET(ReplicaSet.class, null, "rs"),
-        STATEFULSET(StatefulSet.class, null, "sts"),
-        DAEMONSET(DaemonSet.class, null, "ds"),
-        JOB(Job.class, null, "job"),
-        CRONJOB(CronJob.class, Job.class, "cj"),
-        REPLICATIONCONTROLLER(ReplicationController.class, null, "rc");
-
-        private final Class<? extends HasMetadata> type;
-        private final @Nullable Class<? extends HasMetadata> between;
-        private final String shortName;
-
-        Type(
-                Class<? extends HasMetadata> type,
-                @Nullable Class<? extends HasMetadata> between,
-                String shortName) {
-            this.type = type;
-            this.between = between;
-            this.shortName = shortName;
-        }
-
-        /**
-         * As people write it, for instance {@code deployments}, {@code Deployment.apps}, {@code
-         * deploy}.
-         */
-        private boolean isCalled(String text) {
-            String word = text.toLowerCase(Locale.ROOT).replaceFirst("[.].*", "");
-            String own = name().toLowerCase(Locale.ROOT);
-            return word.equals(own) || word.equals(own + "s") || word.equals(shortName);
-        }
-    }
+record Workload(Owners owners, List<Pod> pods) {
 
     /** Words for a pod itself. */
     private static final Set<String> PODS = Set.of("pod", "pods", "po");
 
-    /** What a person means: the name of a pod, or a workload. */
-    sealed interface Named {
-
-        /** A pod of this name. */
-        record APod(String name) implements Named {}
-
-        /** What makes pods. */
-        record Maker(Workload workload) implements Named {}
-    }
-
     /**
-     * Reads a name.
+     * What a person has named.
      *
-     * @param text of a pod, or a kind and a name joined by a slash
-     * @throws Failure if the kind is none that makes pods
+     * @param type in the person's words
      */
-    static Named named(String text) {
-        int slash = text.indexOf('/');
-        if (slash < 0) {
-            return new Named.APod(text);
-        }
-        String kind = text.substring(0, slash);
-        String name = text.substring(slash + 1);
-        if (PODS.contains(kind.toLowerCase(Locale.ROOT))) {
-            return new Named.APod(name);
-        }
-        return Arrays.stream(Type.values())
-                .filter(it -> it.isCalled(kind))
-                .findFirst()
-                .<Named>map(it -> new Named.Maker(new Workload(it, name)))
-                .orElseThrow(() ->
-                        new Failure(
-                                "%s is no kind that is known to make pods here; use pod, %s"
-                                        .formatted(
-                                                kind,
-                                                String.join(
-                                                        ", ",
-                                                        Arrays.stream(Type.values())
-                                                                .map(it ->
-                                                                        it.name()
-                                                                                .toLowerCase(
-                                                                                        Locale
-                                                                                                .ROOT))
-                                                                .toList()))));
-    }
+    record Named(String type, String name) {
 
-    /**
-     * What there is of it.
-     *
-     * @param makers UIDs of the objects that make its pods, its own among them
-     * @param pods by name
-     */
-    record Found(Set<String> makers, List<Pod> pods) {}
+        /**
+         * Reads it as kubectl does: {@code TYPE/NAME} or {@code TYPE NAME}; a name alone is a
+         * pod's.
+         */
+        static Named of(List<String> words) {
+            String first = words.getFirst();
+            int slash = first.indexOf('/');
+            if (words.size() == 2 && slash < 0) {
+                return new Named(first, words.getLast());
+            }
+            if (words.size() > 1) {
+                throw new Failure("Name one object, as TYPE/NAME or TYPE NAME");
+            }
+            return slash < 0
+                    ? new Named("pod", first)
+                    : new Named(first.substring(0, slash), first.substring(slash + 1));
+        }
+
+        boolean isPod() {
+            return PODS.contains(type.toLowerCase(Locale.ROOT));
+        }
+    }
 
     /**
      * Asks the API server for it.
      *
      * @throws Failure if there is none
      */
-    Found find(Cluster cluster, String namespace) {
-        HasMetadata object =
+    static Workload find(Cluster cluster, String namespace, Named named) {
+        var kinds = new ApiKinds(cluster);
+        ApiKind kind =
+                kinds.called(named.type())
+                        .orElseThrow(() ->
+                                new Failure(
+                                        "The API server %s knows no kind %s in namespaces; kubectl api-resources --namespaced lists all"
+                                                .formatted(cluster.url(), named.type())));
+        GenericKubernetesResource object =
                 cluster.ask(
                         "get",
                         Kind.WORKLOADS,
                         client ->
-                                client.resources(kind.type)
+                                client.genericKubernetesResources(kind.context())
                                         .inNamespace(namespace)
-                                        .withName(name)
+                                        .withName(named.name())
                                         .get());
         if (object == null) {
             throw new Failure(
                     "There is no %s %s in %s"
-                            .formatted(kind.name().toLowerCase(Locale.ROOT), name, namespace));
+                            .formatted(
+                                    kind.kind().toLowerCase(Locale.ROOT), named.name(), namespace));
         }
-        String own = object.getMetadata().getUid();
-        Set<String> makers =
-                Stream.concat(
-                                Stream.of(own),
-                                between(cluster, namespace)
-                                        .filter(it -> isControlledBy(it, Set.of(own)))
-                                        .map(it -> it.getMetadata().getUid()))
-                        .collect(toSet());
         List<Pod> pods =
-                cluster
-                        .ask(
-                                "list",
-                                Kind.PODS_OF_A_NAMESPACE,
-                                client -> client.pods().inNamespace(namespace).list().getItems())
-                        .stream()
-                        .filter(pod -> isControlledBy(pod, makers))
-                        .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
-                        .toList();
-        return new Found(makers, pods);
-    }
-
-    private Stream<? extends HasMetadata> between(Cluster cluster, String namespace) {
-        Class<? extends HasMetadata> between = kind.between;
-        if (between == null) {
-            return Stream.empty();
-        }
-        return cluster
-                .ask(
+                cluster.ask(
                         "list",
-                        Kind.WORKLOADS,
-                        client ->
-                                client.resources(between).inNamespace(namespace).list().getItems())
-                .stream();
-    }
-
-    private static boolean isControlledBy(HasMetadata object, Set<String> owners) {
-        return object.getMetadata().getOwnerReferences().stream()
-                .filter(it -> Boolean.TRUE.equals(it.getController()))
-                .map(OwnerReference::getUid)
-                .anyMatch(owners::contains);
+                        Kind.PODS_OF_A_NAMESPACE,
+                        client -> client.pods().inNamespace(namespace).list().getItems());
+        var owners = new Owners(cluster, kinds, namespace, object.getMetadata().getUid(), pods);
+        return new Workload(
+                owners,
+                pods.stream()
+                        .filter(owners::own)
+                        .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
+                        .toList());
     }
 }

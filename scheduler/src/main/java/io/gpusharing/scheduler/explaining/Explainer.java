@@ -76,7 +76,8 @@ public final class Explainer {
         if (shared == null) {
             return answer(
                     subject,
-                    "It is bound to %s, whose GPUs are not shared by GPUSharing".formatted(node),
+                    "It is bound to %s, whose GPUs are not shared by GPUSharing".formatted(node)
+                            + taken(subject, node),
                     new Place(node, List.of(), false));
         }
         String uid = subject.waiter().pod().uid();
@@ -97,10 +98,24 @@ public final class Explainer {
                         .collect(joining(", "));
         return answer(
                 subject,
-                isKnown
-                        ? "It is bound to %s and has %s".formatted(node, where)
-                        : "It is bound to %s, and nobody says on which of its GPUs".formatted(node),
+                (isKnown
+                                ? "It is bound to %s and has %s".formatted(node, where)
+                                : "It is bound to %s, and nobody says on which of its GPUs"
+                                        .formatted(node))
+                        + taken(subject, node),
                 new Place(node, held, isKnown));
+    }
+
+    /** For whom reclaim would evict it; empty if for nobody who waits. */
+    private String taken(Subject subject, String node) {
+        return Beneficiary.of(picture, rules, subject.waiter().pod(), node, nodePods)
+                .map(waiter ->
+                        "; its budget is used up, and reclaim would evict it for %s, which waits"
+                                .formatted(
+                                        shown.test(waiter.namespace())
+                                                ? waiter.namespace() + "/" + waiter.name()
+                                                : "a pod of another namespace"))
+                .orElse("");
     }
 
     private static String name(Held held) {

@@ -556,6 +556,65 @@ class ExplainerTest {
         assertThat(explanation.nodes()).isNull();
     }
 
+    /** As {@link #fragmented} has placed it. */
+    private static Pod running(String namespace) {
+        return pod(
+                namespace,
+                "b",
+                "nodeName: n1\n" + asking(SIXTY),
+                "gpusharing.io/placement: '%s;cuda=GPU-1'".formatted(uid("b")));
+    }
+
+    @Test
+    void aPodThatReclaimWouldTakeIsToldForWhom() {
+        fragmented("team-a");
+        cluster.waits(readers.waiter(waiting(SIXTY)));
+        Set<String> told =
+                Set.of(
+                        explain(running("team-a")).summary(),
+                        explain(
+                                        pod(
+                                                "team-a",
+                                                "a",
+                                                "nodeName: n1\n" + asking(SIXTY),
+                                                "gpusharing.io/placement: '%s;cuda=GPU-0'"
+                                                        .formatted(uid("a"))))
+                                .summary());
+
+        assertThat(told)
+                .as("one of the two would go, and the other stay")
+                .filteredOn(it ->
+                        it.endsWith(
+                                "; its budget is used up, and reclaim would evict it for team-b/w, which waits."))
+                .hasSize(1);
+        assertThat(told).filteredOn(it -> it.contains("reclaim")).hasSize(1);
+    }
+
+    @Test
+    void whoMayNotSeeThePodThatWaitsIsToldNoNameOfIt() {
+        shared("n1").runs("team-a", "b", "n1", "GPU-0,GPU-1", "tencent.com/vcuda-core: '200'");
+        cluster.waits(readers.waiter(waiting(SIXTY)));
+        Pod all =
+                pod(
+                        "team-a",
+                        "b",
+                        "nodeName: n1\n" + asking("tencent.com/vcuda-core: '200'"),
+                        "gpusharing.io/placement: '%s;cuda=GPU-0,GPU-1'".formatted(uid("b")));
+
+        assertThat(explain(all, namespace -> namespace.equals("team-a")).summary())
+                .endsWith("reclaim would evict it for a pod of another namespace, which waits.")
+                .doesNotContain("team-b");
+    }
+
+    @Test
+    void aPodInBudgetAndOneForWhomNobodyWaitsAreToldNothingOfReclaim() {
+        fragmented("team-a");
+        assertThat(explain(running("team-a")).summary()).doesNotContain("reclaim");
+
+        cluster.waits(readers.waiter(waiting(SIXTY)));
+        assertThat(explain(running("team-c")).summary()).doesNotContain("reclaim");
+    }
+
     @Test
     void withoutAnyGpuNodeNothingIsShared() {
         cluster.replaceNode(readers.node(node("n1", "")));

@@ -15,7 +15,8 @@ import java.util.Set;
  */
 public final class WaiterQueue {
 
-    private static final Comparator<Waiter> MOST_IMPORTANT_FIRST =
+    /** By priority, and of the same one those that have waited longest. */
+    public static final Comparator<Waiter> MOST_IMPORTANT_FIRST =
             Comparator.comparingInt(Waiter::priority)
                     .reversed()
                     .thenComparing(Waiter::since)
