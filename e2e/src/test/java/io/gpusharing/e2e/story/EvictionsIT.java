@@ -242,6 +242,44 @@ class EvictionsIT {
         }
     }
 
+    /** The cluster's own scheduler asks nobody whom to end for a pod without GPUs. */
+    @Test
+    @Order(8)
+    void whatAnotherSchedulerPreemptsHasAReceiptAsWell() {
+        Api api = cluster.api();
+        String most =
+                Integer.toString(
+                        api.get("/api/v1/nodes/" + EvictingCluster.NODES.getFirst())
+                                        .orFail()
+                                        .at("/status/allocatable/cpu")
+                                        .asInt()
+                                - 1);
+        api.create(
+                        SPENDERS,
+                        "{apiVersion: v1, kind: Pod, metadata: {name: spare}, spec: {containers: [{name: cuda, image: cuda, resources: {limits: {tencent.com/vcuda-core: 100}, requests: {cpu: '%s'}}}]}}"
+                                .formatted(most))
+                .orFail();
+        cluster.isBound(SPENDERS, "spare");
+
+        api.create(
+                        TEAM,
+                        "{apiVersion: v1, kind: Pod, metadata: {name: hungry}, spec: {nodeSelector: {kubernetes.io/hostname: %s}, containers: [{name: c, image: c, resources: {requests: {cpu: '%s'}}}]}}"
+                                .formatted(
+                                        cluster.pod(SPENDERS, "spare")
+                                                .at("/spec/nodeName")
+                                                .asText(),
+                                        most))
+                .orFail();
+
+        JsonNode eviction = done("spare");
+        assertThat(eviction.at("/metadata/name").asText())
+                .isEqualTo("preempted-" + eviction.at("/spec/victims/0/uid").asText());
+        assertThat(eviction.at("/spec/victims/0/standing").asText()).isEqualTo("OverBudget");
+        assertThat(eviction.at("/spec/waiter/name").asText()).isEqualTo("hungry");
+        assertThat(eviction.at("/spec/waiter/budget").asText()).isEqualTo(TEAM);
+        isKept("spare", "Preemption", "Preempted", "hungry");
+    }
+
     /**
      * Those of the two pods that were admitted in budget and are over it which have gone, or not.
      */

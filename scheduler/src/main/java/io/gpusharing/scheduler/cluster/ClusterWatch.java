@@ -57,6 +57,7 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
             ClusterGpus gpus,
             RefusedStarts refused,
             RunningPods running,
+            PreemptedPods preempted,
             ClusterFollower follower,
             DisruptionBudgets disruptions,
             SchedulerName schedulerName,
@@ -72,7 +73,7 @@ class ClusterWatch implements ClusterKnowledge, ClusterSight, SmartLifecycle, He
                         runningReader,
                         gpus,
                         running,
-                        follower.pods(),
+                        follower.pods().and(preempted),
                         schedulerName,
                         unreadable,
                         clock);

@@ -21,6 +21,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.SharedMemoryMounts;
 import io.gpusharing.placement.PlacementReader;
 import io.gpusharing.scheduler.picture.SchedulingConstraints;
+import io.gpusharing.scheduler.pods.Disruption;
 import io.gpusharing.scheduler.pods.Unjudged;
 import io.gpusharing.wire.PlacementAnnotation;
 import java.util.List;
@@ -124,13 +125,16 @@ final class LeanPods {
 
     static final class Conditions extends StdConverter<List<PodCondition>, List<PodCondition>> {
 
-        /** Whether the scheduler has found a place, and what we have said of that. */
+        /**
+         * Whether the scheduler has found a place, what we have said of that, and who made it end.
+         */
         @Override
         public List<PodCondition> convert(List<PodCondition> conditions) {
             List<PodCondition> kept =
                     conditions.stream()
                             .filter(it ->
                                     Names.PLACEMENT_CONDITION.equals(it.getType())
+                                            || Disruption.CONDITION.equals(it.getType())
                                             || "PodScheduled".equals(it.getType()))
                             .toList();
             kept.forEach(it ->

@@ -7,6 +7,7 @@ import io.gpusharing.kubernetes.GpuEviction.Cause;
 import io.gpusharing.kubernetes.GpuEviction.Phase;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.scheduler.cluster.PodLookup;
+import io.gpusharing.scheduler.pods.Disruption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -66,11 +67,13 @@ final class Claims {
      * Whether kube-scheduler ended a pod as a plan of preemption lets it. It says so on it before
      * it deletes it, where the pod's owner may write as well, to hide that; but the owner can
      * change neither when the deletion began, nor that kube-scheduler has followed the plan. A pod
-     * that is gone says nothing any more.
+     * that is gone says nothing any more. A plan that was written afterwards was written because
+     * the pod said so.
      */
     boolean isPreempted(EvictionPlan plan, Optional<Pod> pod) {
         return pod.isEmpty()
-                || Surveyor.isDisrupted(pod.get(), "PreemptionByScheduler", plan.created())
+                || UnaskedPreemptions.isOne(plan)
+                || Surveyor.isDisrupted(pod.get(), Disruption.BY_SCHEDULER, plan.created())
                 || (isPrompt(plan, pod.get()) && isFollowed(plan));
     }
 

@@ -13,6 +13,7 @@ import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.cluster.PodLookup;
+import io.gpusharing.scheduler.cluster.PreemptedPods;
 import io.gpusharing.scheduler.cluster.RefusedStarts;
 import io.gpusharing.web.LeaderElection;
 import io.gpusharing.web.Parts;
@@ -90,6 +91,7 @@ class EvictingConfiguration {
             KubernetesClient client,
             EvictingProperties properties,
             RefusedStarts refused,
+            PreemptedPods preempted,
             EvictionWatch watch,
             UnreadableObjects unreadable,
             Budgets budgets,
@@ -104,8 +106,10 @@ class EvictingConfiguration {
                         client,
                         properties,
                         refused,
+                        preempted,
                         watch,
                         unreadable,
+                        budgets,
                         overruns::areKnown,
                         overruns::whyNot,
                         leadership,
@@ -126,8 +130,10 @@ class EvictingConfiguration {
             KubernetesClient client,
             EvictingProperties properties,
             RefusedStarts refused,
+            PreemptedPods preempted,
             EvictionWatch watch,
             UnreadableObjects unreadable,
+            Budgets budgets,
             BooleanSupplier budgetsAreKnown,
             Function<EvictionPlan, Optional<String>> whyNotByBudgets,
             Leadership leadership,
@@ -155,6 +161,13 @@ class EvictingConfiguration {
                 new PreemptionFollower(pods, claims, store),
                 waiters,
                 refusedStarts,
+                new UnaskedPreemptions(
+                        preempted,
+                        new Preemptors(client, pods),
+                        watch,
+                        store,
+                        budgets,
+                        properties.maxGrace()),
                 watch,
                 leadership,
                 rounds,

@@ -59,6 +59,7 @@ final class Evictor implements SmartLifecycle {
     private final PreemptionFollower preemptions;
     private final Waiters waiters;
     private final RefusedStartPlanner refusedStarts;
+    private final UnaskedPreemptions unasked;
     private final EvictionWatch watch;
     private final Leadership leadership;
     private final Rounds rounds;
@@ -82,6 +83,7 @@ final class Evictor implements SmartLifecycle {
             PreemptionFollower preemptions,
             Waiters waiters,
             RefusedStartPlanner refusedStarts,
+            UnaskedPreemptions unasked,
             EvictionWatch watch,
             Leadership leadership,
             Rounds rounds,
@@ -91,6 +93,7 @@ final class Evictor implements SmartLifecycle {
         this.preemptions = preemptions;
         this.waiters = waiters;
         this.refusedStarts = refusedStarts;
+        this.unasked = unasked;
         this.watch = watch;
         watch.listen(this::trigger);
         this.leadership = leadership;
@@ -131,11 +134,14 @@ final class Evictor implements SmartLifecycle {
             term = leadership.term();
             resting.clear();
             refusedStarts.takeOver();
+            unasked.takeOver();
         }
         looked = now;
         Map<Boolean, List<EvictionPlan>> due = due(now);
         attemptFirst(due.getOrDefault(true, List.of()), PAUSE, this::carryOut);
-        if (!refusedStarts.plan(leadership::leads, MOST, now)) {
+        boolean all = refusedStarts.plan(leadership::leads, MOST, now);
+        all &= unasked.plan(leadership::leads, MOST, now);
+        if (!all) {
             trigger();
         }
         attemptFirst(due.getOrDefault(false, List.of()), LOOK, this::look);

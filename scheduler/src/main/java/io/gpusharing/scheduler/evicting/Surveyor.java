@@ -4,8 +4,6 @@ import static io.gpusharing.kubernetes.EvictionPlan.result;
 import static java.util.Objects.requireNonNull;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodCondition;
-import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.EvictionPlan;
 import io.gpusharing.kubernetes.GpuEviction.Answer;
@@ -15,6 +13,7 @@ import io.gpusharing.kubernetes.GpuEviction.Result;
 import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.LeaseSettings;
 import io.gpusharing.scheduler.cluster.PodLookup;
+import io.gpusharing.scheduler.pods.Disruption;
 import io.gpusharing.scheduler.pods.Priorities;
 import java.time.Duration;
 import java.time.Instant;
@@ -126,22 +125,15 @@ final class Surveyor {
     }
 
     /**
-     * Whether a pod says itself that it was made to end (Kubernetes, {@code DisruptionTarget}).
+     * Whether a pod says itself that it was made to end.
      *
      * @param reason who did that
      * @param since not before the second of this instant
      */
     static boolean isDisrupted(Pod pod, String reason, Instant since) {
-        return pod.getStatus() != null
-                && pod.getStatus().getConditions().stream()
-                        .filter(it -> "DisruptionTarget".equals(it.getType()))
-                        .filter(it -> "True".equals(it.getStatus()))
-                        .filter(it -> reason.equals(it.getReason()))
-                        .map(PodCondition::getLastTransitionTime)
-                        .anyMatch(at ->
-                                at != null
-                                        && !ApiTime.read(at)
-                                                .isBefore(since.truncatedTo(ChronoUnit.SECONDS)));
+        return Disruption.at(pod, reason)
+                .filter(at -> !at.isBefore(since.truncatedTo(ChronoUnit.SECONDS)))
+                .isPresent();
     }
 
     /** Of a victim that another plan has ended. */

@@ -107,6 +107,7 @@ class ClusterWatchTest {
                     disruptions);
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private final SteppingClock clock = new SteppingClock(NOON);
+    private final PreemptedPods preempted = new PreemptedPods(clock);
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
     private final Parts parts = new Parts(metrics, rounds -> {}, clock);
     private final FakeApiServer api = new FakeApiServer(ClusterWatchTest::answer);
@@ -119,6 +120,7 @@ class ClusterWatchTest {
                     gpus,
                     new RefusedStarts(),
                     running,
+                    preempted,
                     known,
                     disruptions,
                     new SchedulerName(""),
@@ -190,6 +192,39 @@ class ClusterWatchTest {
     void allOthersAreKnownHoweverOdd() {
         assertThat(filter(20, "b")).as("beside 40 held and 40 kept").isInstanceOf(Chosen.class);
         assertThat(filter(21, "b")).isNotInstanceOf(Chosen.class);
+    }
+
+    /** Of any provider: none of these GPUs are ours. */
+    private static String preempted(String name, String more) {
+        return """
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%1$s", "namespace": "lab", "uid": "u-%1$s",\
+         "resourceVersion": "7"%2$s, "labels": {"gpusharing.io/metered": "true"}},\
+         "spec": {"nodeName": "theirs", "priority": -10, "containers": [{"name": "c",\
+         "resources": {"limits": {"nvidia.com/gpu": "1"}}}]},\
+         "status": {"phase": "Running", "conditions": [{"type": "DisruptionTarget", "status": "True",\
+         "reason": "PreemptionByScheduler", "lastTransitionTime": "%3$s"}]}}\
+        """
+                .formatted(name, more, NOON);
+    }
+
+    private void tell(String event, String pod) {
+        api.tell("pods", "{\"type\": \"%s\", \"object\": %s}".formatted(event, pod));
+    }
+
+    @Test
+    void whoWasPreemptedIsRememberedForAnHour() {
+        tell("ADDED", preempted("running", ""));
+        tell("DELETED", preempted("running", ""));
+        tell("ADDED", preempted("ending", ", \"deletionTimestamp\": \"%s\"".formatted(NOON)));
+        await().until(() -> preempted.all().size() == 2);
+
+        assertThat(preempted.all())
+                .allSatisfy(it -> assertThat(it.node()).isEqualTo("theirs"))
+                .allSatisfy(it -> assertThat(it.priority()).isEqualTo(-10))
+                .extracting(it -> it.pod().name())
+                .containsExactlyInAnyOrder("running", "ending");
+        clock.pass(Duration.ofHours(1).plusSeconds(1));
+        assertThat(preempted.all()).isEmpty();
     }
 
     private boolean isGuarded(String namespace, Map<String, String> labels) {

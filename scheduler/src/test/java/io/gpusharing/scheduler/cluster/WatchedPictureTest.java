@@ -89,6 +89,7 @@ class WatchedPictureTest {
                     new ClusterGpus(Duration.ofSeconds(30)),
                     new RefusedStarts(),
                     new RunningPods(),
+                    new PreemptedPods(clock),
                     known,
                     disruptions,
                     new SchedulerName("gpusharing-scheduler"),

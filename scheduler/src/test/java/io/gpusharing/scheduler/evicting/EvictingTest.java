@@ -11,6 +11,8 @@ import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.scheduler.budgets.Budgets;
+import io.gpusharing.scheduler.cluster.PreemptedPods;
 import io.gpusharing.scheduler.cluster.RefusedStarts;
 import io.gpusharing.testing.SteppingClock;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -44,6 +46,8 @@ abstract class EvictingTest {
     final SteppingClock clock = new SteppingClock(TEN);
     final FakeCluster cluster = new FakeCluster(clock);
     final RefusedStarts refused = new RefusedStarts();
+    final PreemptedPods preempted = new PreemptedPods(clock);
+    final Budgets payers = new Budgets(clock);
     final UnreadableObjects unreadable = new UnreadableObjects(_ -> {}, clock);
     final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
@@ -86,8 +90,10 @@ abstract class EvictingTest {
                                 Duration.ofSeconds(60),
                                 DEADLINE),
                         read,
+                        preempted,
                         watch,
                         unreadable,
+                        payers,
                         () -> budgetsAreKnown.getAsBoolean(),
                         plan -> whyNotByBudgets.apply(plan),
                         leadership,

@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.evicting;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.scheduler.cluster.LeanObjects;
@@ -46,6 +47,9 @@ final class FakeCluster implements AutoCloseable {
     final List<String> ended = new CopyOnWriteArrayList<>();
 
     final List<JsonNode> events = new CopyOnWriteArrayList<>();
+
+    /** Events of others, as JSON: whoever asks for any is answered all of them. */
+    final List<String> told = new CopyOnWriteArrayList<>();
 
     private final Map<String, ObjectNode> pods = new TreeMap<>();
     private final Map<String, ObjectNode> namespaces = new TreeMap<>();
@@ -104,6 +108,7 @@ final class FakeCluster implements AutoCloseable {
         requests.clear();
         ended.clear();
         events.clear();
+        told.clear();
         pods.clear();
         namespaces.clear();
         evictions.clear();
@@ -225,6 +230,11 @@ final class FakeCluster implements AutoCloseable {
                                         .formatted(namespace, annotation)));
     }
 
+    /** A pod as a watch shows it. */
+    synchronized Pod shown(String pod) {
+        return LeanObjects.serialization().unmarshal(present(pod).toString(), Pod.class);
+    }
+
     private ObjectNode present(String pod) {
         return Optional.ofNullable(pods.get(pod)).orElseThrow();
     }
@@ -312,7 +322,9 @@ final class FakeCluster implements AutoCloseable {
             return ofEvictions(request, path.substring(EVICTIONS.length()));
         }
         if (path.endsWith("/events")) {
-            return event(request);
+            return request.method().equals("GET")
+                    ? Answer.list(String.join(",", told))
+                    : event(request);
         }
         if (path.endsWith("/eviction")) {
             return evict(request, parts.get(4) + "/" + parts.get(6));
