@@ -172,6 +172,43 @@ class ExplainTest {
                                 0));
     }
 
+    private static String lowered(String more, String metadata) {
+        return running(
+                        "2026-11-27T07:00:00Z",
+                        ", annotations: {gpusharing.io/standing: OverBudget, gpusharing.io/standing-as-of: '2026-11-27T07:00:00Z', gpusharing.io/budget: team-a%s}%s"
+                                .formatted(more, metadata))
+                .replace("nodeName: n1", "nodeName: n1, priority: -100, priorityClassName: low");
+    }
+
+    private static final String OWNED =
+            ", ownerReferences: [{apiVersion: v1, kind: X, name: x, uid: u, controller: true}]";
+
+    /** The class stays; who preempts decides what it means. */
+    @ParameterizedTest
+    @CsvSource({
+        "0,  false, false, ' and gives way to pods in budget; it keeps that: once kubectl gpusharing budgets says InBudget, create it anew'",
+        "0,  true,  false, ' and gives way to pods in budget until kubectl gpusharing budgets says InBudget'",
+        "60, false, false, ' and keeps it. The budget has time again, and yet a scheduler that goes by the class preempts it for any pod in budget: create it anew'",
+        "60, false, true,  ' and keeps it. The budget has time again, and yet a scheduler that goes by the class preempts it for any pod in budget: delete it, and its controller makes it anew'",
+        "60, true,  false, '. The budget has time again: GPUSharing''s scheduler preempts it for no pod in budget, whatever its class'"
+    })
+    void whoRunsWithTheLowClassIsToldWhatItMeansNow(
+            String minutes, boolean isOurs, boolean isOwned, String consequence) {
+        api.has(
+                FakeApiServer.BUDGETS,
+                used("LowerPriority").replace("gpuMinutes: '0'", "gpuMinutes: " + minutes));
+        api.has(
+                PODS,
+                lowered(
+                        isOurs ? ", gpusharing.io/placement: 'u;cuda=GPU-0'" : "",
+                        isOwned ? OWNED : ""));
+
+        assertThat(shell.run("explain", "runs").err())
+                .isEqualTo(
+                        "The budget team-a was used up when the pod was admitted (2026-11-27T07:00:00Z), so it has the priority class low%s\n"
+                                .formatted(consequence));
+    }
+
     @Test
     void ofAPodThatIsGoneItsEventsAreLeft() {
         api.has(

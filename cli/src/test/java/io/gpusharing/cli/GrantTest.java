@@ -17,6 +17,8 @@ class GrantTest {
 
     private static final String GRANTS = "/apis/gpusharing.io/v1alpha1/gpugrants";
 
+    private static final String TEAM_A = "/api/v1/namespaces/team-a/pods";
+
     private static final String PAPER =
             """
             {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuGrant", "metadata": {"name": "paper-42"},
@@ -70,7 +72,7 @@ class GrantTest {
     @Test
     void aGrantIsMadeWithItsReasonAndItsTime() {
         assertThat(grantPaper("300")).isEqualTo(GRANTED);
-        assertThat(api.bodies.getLast())
+        assertThat(api.lastBody(GRANTS))
                 .contains(
                         "\"name\":\"paper-42\"",
                         "\"budget\":\"team-a\"",
@@ -88,7 +90,52 @@ class GrantTest {
 
         grantPaper("300");
 
-        assertThat(api.bodies.getLast()).contains("\"expiresAt\":\"2026-11-30T23:00:00Z\"");
+        assertThat(api.lastBody(GRANTS)).contains("\"expiresAt\":\"2026-11-30T23:00:00Z\"");
+    }
+
+    private static String pod(String name, String priority, String more) {
+        return "{apiVersion: v1, kind: Pod, metadata: {name: %s, annotations: {gpusharing.io/standing: OverBudget, gpusharing.io/budget: team-a%s}}, spec: {nodeName: n1, priority: %s}, status: {phase: Running}}"
+                .formatted(name, more, priority);
+    }
+
+    @Test
+    void runningPodsThatKeepTheirLowClassWhereAnotherSchedulerPlacesAreNamed() {
+        api.has(
+                TEAM_A,
+                pod("train", "-100", ""),
+                pod("ours", "-100", ", gpusharing.io/placement: 'u;c=GPU-0'"),
+                pod("observed", "0", ""),
+                pod("others", "-100", "").replace("budget: team-a", "budget: team-b"),
+                pod("ended", "-100", "").replace("Running", "Succeeded"),
+                pod("waits", "-100", "").replace("nodeName: n1, ", ""));
+
+        assertThat(grantPaper("300"))
+                .isEqualTo(
+                        new Answer(
+                                GRANTED.out(),
+                                "team-a/train: admitted over budget, and where another scheduler than GPUSharing's places. It goes by their class, which never changes, and preempts them for any pod in budget. Only a pod that is made anew gets the class of pods in budget: delete them one at a time, and create those anew that no controller makes\n",
+                                0));
+        assertThat(api.requests.getLast()).contains("labelSelector=gpusharing.io");
+    }
+
+    @Test
+    void whoMayNotSeeThePodsIsToldNoNames() {
+        api.has(TEAM_A, pod("train", "-100", ""));
+        api.refuse(TEAM_A, 403);
+
+        assertThat(grantPaper("300"))
+                .isEqualTo(
+                        new Answer(
+                                GRANTED.out(),
+                                "Running pods of the class of pods over budget keep it, and you may not see who they are: kubectl gpusharing explain POD tells whoever may\n",
+                                0));
+    }
+
+    @Test
+    void whereThePodsCannotBeAskedForTheGrantIsMadeAllTheSame() {
+        api.refuse(TEAM_A, 500);
+
+        assertThat(grantPaper("300")).isEqualTo(GRANTED);
     }
 
     /** A script runs again, also when the grant is over. */

@@ -75,7 +75,8 @@ public final class GrantCommand implements Runnable {
     public void run() {
         GpuTime amount = amount();
         try (Cluster cluster = options.connect()) {
-            ZoneId zone = BudgetZone.of(budget(cluster).getSpec());
+            GpuBudget found = budget(cluster);
+            ZoneId zone = BudgetZone.of(found.getSpec());
             Instant from = notBefore == null ? null : When.read("--not-before", notBefore, zone);
             Instant until = expiresAt == null ? null : When.read("--expires-at", expiresAt, zone);
             GpuGrant grant = grant(from, until);
@@ -98,6 +99,10 @@ public final class GrantCommand implements Runnable {
                                             amount.minutes(),
                                             from == null ? "" : " from " + from + " on",
                                             until == null ? "" : ", until " + until));
+            if (from == null || !from.isAfter(clock.instant())) {
+                LoweredPods.left(cluster, budget, found.getSpec().namespaces())
+                        .ifPresent(console::note);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ import io.gpusharing.Names;
 import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Standing.OverBudget;
+import io.gpusharing.cli.budget.LoweredPods;
 import io.gpusharing.cli.budget.PayingBudget;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
@@ -42,10 +43,15 @@ final class PodNotes {
     /** Sentences; none where there is nothing to say. */
     static List<String> of(Cluster cluster, String namespace, Pod pod, Instant now) {
         var notes = new ArrayList<String>();
-        lowered(pod).ifPresent(notes::add);
         boolean isBound = pod.getSpec().getNodeName() != null;
+        Optional<PublishedBudget> budget =
+                isBound || LoweredPods.wasOver(pod)
+                        ? budget(cluster, namespace)
+                        : Optional.empty();
+        lowered(pod, budget.map(it -> it.standingAt(now) instanceof OverBudget))
+                .ifPresent(notes::add);
         if (isBound && !PodPhase.hasEnded(pod)) {
-            reclaimable(cluster, namespace, pod, now).ifPresent(notes::add);
+            budget.flatMap(it -> reclaimable(it, pod, now)).ifPresent(notes::add);
         }
         if (!isBound) {
             offered(cluster, ResourceReader.request(pod.getSpec(), WHOLE_GPUS::equals))
@@ -54,12 +60,24 @@ final class PodNotes {
         return notes;
     }
 
+    /** The budget that pays now; empty if none does, it makes no sense, or we may not see it. */
+    private static Optional<PublishedBudget> budget(Cluster cluster, String namespace) {
+        try {
+            return PayingBudget.of(cluster, namespace)
+                    .filter(budget -> InvalidSpec.of(budget.spec()).isEmpty());
+        } catch (NotAllowed | NotInstalled e) {
+            return Optional.empty();
+        }
+    }
+
     /**
      * Whoever is admitted over budget gives way to everybody in budget, unless it only observes.
+     *
+     * @param isOver whether the budget is used up now; empty if that is not known
      */
-    private static Optional<String> lowered(Pod pod) {
+    private static Optional<String> lowered(Pod pod, Optional<Boolean> isOver) {
         Map<String, String> annotations = annotations(pod);
-        if (!"OverBudget".equals(annotations.get(Names.STANDING_ANNOTATION))) {
+        if (!LoweredPods.wasOver(pod)) {
             return Optional.empty();
         }
         String when =
@@ -67,34 +85,40 @@ final class PodNotes {
                         .formatted(
                                 annotations.getOrDefault(Names.BUDGET_ANNOTATION, ""),
                                 annotations.getOrDefault(Names.STANDING_AS_OF_ANNOTATION, "?"));
-        // Below zero is whoever gives way; a budget that only observes lowers nobody.
-        boolean isLow = requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
         return Optional.of(
-                isLow
+                LoweredPods.isLowered(pod)
                         ? when
-                                + ", so it has the priority class %s and gives way to pods in budget; it keeps that: once kubectl gpusharing budgets says InBudget, create it anew"
+                                + ", so it has the priority class %s"
                                         .formatted(pod.getSpec().getPriorityClassName())
+                                + consequence(pod, isOver.orElse(true))
                         : when + "; kubectl gpusharing budgets says what is left now");
     }
 
-    /** By the present standing of its budget, whatever its class is. */
-    private static Optional<String> reclaimable(
-            Cluster cluster, String namespace, Pod pod, Instant now) {
-        if ("true".equals(annotations(pod).get(Names.DO_NOT_RECLAIM_ANNOTATION))) {
-            return Optional.empty();
+    /** Our scheduler goes by how budgets stand now, another one by the class, which stays. */
+    private static String consequence(Pod pod, boolean isOver) {
+        boolean isOurs = LoweredPods.isPlacedByOurs(pod);
+        if (isOver) {
+            return isOurs
+                    ? " and gives way to pods in budget until kubectl gpusharing budgets says InBudget"
+                    : " and gives way to pods in budget; it keeps that: once kubectl gpusharing budgets says InBudget, "
+                            + LoweredPods.anew(pod);
         }
-        try {
-            return PayingBudget.of(cluster, namespace)
-                    .filter(budget -> InvalidSpec.of(budget.spec()).isEmpty())
-                    .filter(budget -> budget.spec().onExhausted().allowsEviction())
-                    .filter(budget -> budget.standingAt(now) instanceof OverBudget)
-                    .map(budget -> reclaimable(budget, pod, now));
-        } catch (NotAllowed | NotInstalled e) {
-            return Optional.empty();
-        }
+        return isOurs
+                ? ". The budget has time again: GPUSharing's scheduler preempts it for no pod in budget, whatever its class"
+                : " and keeps it. The budget has time again, and yet a scheduler that goes by the class preempts it for any pod in budget: "
+                        + LoweredPods.anew(pod);
     }
 
-    private static String reclaimable(PublishedBudget budget, Pod pod, Instant now) {
+    /** By the present standing of its budget, whatever its class is. */
+    private static Optional<String> reclaimable(PublishedBudget budget, Pod pod, Instant now) {
+        return "true".equals(annotations(pod).get(Names.DO_NOT_RECLAIM_ANNOTATION))
+                        || !budget.spec().onExhausted().allowsEviction()
+                        || !(budget.standingAt(now) instanceof OverBudget)
+                ? Optional.empty()
+                : Optional.of(when(budget, pod, now));
+    }
+
+    private static String when(PublishedBudget budget, Pod pod, Instant now) {
         Instant began =
                 pod.getStatus() == null
                         ? null

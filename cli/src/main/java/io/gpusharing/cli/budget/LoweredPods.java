@@ -1,0 +1,114 @@
+package io.gpusharing.cli.budget;
+
+import static java.util.Objects.requireNonNullElse;
+import static java.util.stream.Collectors.joining;
+
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpusharing.Names;
+import io.gpusharing.cli.cluster.Cluster;
+import io.gpusharing.cli.cluster.Kind;
+import io.gpusharing.cli.cluster.NotAllowed;
+import io.gpusharing.cli.console.Failure;
+import io.gpusharing.kubernetes.PodPhase;
+import io.gpusharing.wire.PlacementAnnotation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Pods that were admitted while their budget was used up, and have a class by which they give way
+ * to pods in budget. It never changes; our scheduler goes by how the budget stands, others do not.
+ */
+public final class LoweredPods {
+
+    /** So many pods are named. */
+    private static final int MOST = 10;
+
+    private LoweredPods() {}
+
+    /** Whether the budget of a pod was used up when it was admitted. */
+    public static boolean wasOver(Pod pod) {
+        return "OverBudget".equals(annotations(pod).get(Names.STANDING_ANNOTATION));
+    }
+
+    /** Whether it got a low class for that. */
+    public static boolean isLowered(Pod pod) {
+        // Below zero is whoever gives way; a budget that only observes lowers nobody.
+        return wasOver(pod) && requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
+    }
+
+    /** Whether it is bound where our scheduler places, which has written that on it. */
+    public static boolean isPlacedByOurs(Pod pod) {
+        return pod.getSpec().getNodeName() != null
+                && annotations(pod).containsKey(PlacementAnnotation.KEY);
+    }
+
+    /** What has to be done for the pod to get another class. */
+    public static String anew(Pod pod) {
+        boolean isOwned =
+                requireNonNullElse(
+                                pod.getMetadata().getOwnerReferences(), List.<OwnerReference>of())
+                        .stream()
+                        .anyMatch(owner -> Boolean.TRUE.equals(owner.getController()));
+        return isOwned ? "delete it, and its controller makes it anew" : "create it anew";
+    }
+
+    /**
+     * Which running pods of a budget another scheduler goes on preempting although the budget has
+     * time again, for who may see them; empty if none does.
+     */
+    static Optional<String> left(Cluster cluster, String budget, List<String> namespaces) {
+        var names = new ArrayList<String>();
+        try {
+            for (String namespace : namespaces) {
+                pods(cluster, namespace).stream()
+                        .filter(pod -> isLeft(pod, budget))
+                        .map(pod -> namespace + "/" + pod.getMetadata().getName())
+                        .forEach(names::add);
+            }
+        } catch (NotAllowed e) {
+            return Optional.of(
+                    "Running pods of the class of pods over budget keep it, and you may not see who they are: kubectl gpusharing explain POD tells whoever may");
+        } catch (Failure e) {
+            // What was asked for is done.
+            return Optional.empty();
+        }
+        return names.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        "%s: admitted over budget, and where another scheduler than GPUSharing's places. It goes by their class, which never changes, and preempts them for any pod in budget. Only a pod that is made anew gets the class of pods in budget: delete them one at a time, and create those anew that no controller makes"
+                                .formatted(named(names)));
+    }
+
+    private static List<Pod> pods(Cluster cluster, String namespace) {
+        return cluster.ask(
+                "list",
+                Kind.PODS_OF_A_NAMESPACE,
+                client ->
+                        client.pods()
+                                .inNamespace(namespace)
+                                .withLabel(Names.METERED_LABEL)
+                                .list()
+                                .getItems());
+    }
+
+    private static boolean isLeft(Pod pod, String budget) {
+        return isLowered(pod)
+                && budget.equals(annotations(pod).get(Names.BUDGET_ANNOTATION))
+                && pod.getSpec().getNodeName() != null
+                && !PodPhase.hasEnded(pod)
+                && pod.getMetadata().getDeletionTimestamp() == null
+                && !isPlacedByOurs(pod);
+    }
+
+    private static String named(List<String> names) {
+        String first = names.stream().limit(MOST).collect(joining(", "));
+        return names.size() > MOST ? first + " and %d more".formatted(names.size() - MOST) : first;
+    }
+
+    private static Map<String, String> annotations(Pod pod) {
+        return requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
+    }
+}
