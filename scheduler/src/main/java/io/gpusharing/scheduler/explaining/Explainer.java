@@ -143,6 +143,7 @@ public final class Explainer {
                 sentence(
                         Stream.of(
                                         gate(subject),
+                                        misdirected(subject),
                                         nodes.words(),
                                         instead == null ? "" : words(instead),
                                         room == null || room.victims().isEmpty() ? "" : room.text(),
@@ -209,6 +210,13 @@ public final class Explainer {
     private static String gate(Subject subject) {
         return subject.state() == State.Gated
                 ? "a scheduling gate keeps it back, and nobody tries to place it"
+                : "";
+    }
+
+    /** Of one that is not there yet admission may still change that. */
+    private String misdirected(Subject subject) {
+        return subject.state() != State.New && picture.offers().areMissedBy(subject.waiter())
+                ? "it was admitted before GPUSharing's scheduler was given such pods, and waits for the cluster's own, which goes by sums and may bind it where no single GPU has room: it is to be deleted and made anew"
                 : "";
     }
 

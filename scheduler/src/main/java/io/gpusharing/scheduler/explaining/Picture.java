@@ -8,6 +8,7 @@ import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.NodeView;
+import io.gpusharing.scheduler.picture.Offers;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
@@ -26,6 +27,7 @@ public final class Picture {
     private final ClusterSnapshot snapshot;
     private final Map<String, State> nodes = new LinkedHashMap<>();
     private final List<KeptRoom> kept;
+    private final Offers offers;
 
     /**
      * A node.
@@ -53,6 +55,11 @@ public final class Picture {
     public Picture(ClusterSnapshot snapshot) {
         this.snapshot = snapshot;
         this.kept = snapshot.nodes().stream().flatMap(node -> node.kept().stream()).toList();
+        this.offers =
+                Offers.of(
+                        snapshot.nodes().stream(),
+                        node -> node.shared() != null,
+                        node -> node.empty().amounts());
         Map<String, List<Holder>> pods =
                 snapshot.gpuPods().stream().collect(groupingBy(Holder::node));
         snapshot.nodes().stream()
@@ -95,6 +102,11 @@ public final class Picture {
 
     ClusterSnapshot snapshot() {
         return snapshot;
+    }
+
+    /** What its nodes offer. */
+    Offers offers() {
+        return offers;
     }
 
     /** By name. */

@@ -4,6 +4,8 @@ package io.gpusharing.scheduler.picture;
 public enum Reach {
     /** On all. */
     Everywhere,
+    /** On all, though of our nodes it knows the sum of their GPUs alone. */
+    BySums,
     /** Where our device plugin hands out the GPUs. */
     Shared,
     /** Where another provider does: on ours it does not know which GPUs are taken. */
@@ -11,7 +13,7 @@ public enum Reach {
 
     public boolean admits(NodeView node) {
         return switch (this) {
-            case Everywhere -> true;
+            case Everywhere, BySums -> true;
             case Shared -> node.shared() != null;
             case NotShared -> node.shared() == null;
         };

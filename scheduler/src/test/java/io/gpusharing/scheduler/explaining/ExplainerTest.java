@@ -14,8 +14,10 @@ import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
+import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.reading.GroupGpus;
 import io.gpusharing.scheduler.picture.reading.Readers;
+import io.gpusharing.scheduler.picture.reading.SchedulerReach;
 import io.gpusharing.scheduler.reclaiming.Cluster;
 import io.gpusharing.wire.Explanation;
 import io.gpusharing.wire.Explanation.End;
@@ -223,6 +225,35 @@ class ExplainerTest {
                 .isEqualTo("It fits on n1 as it is, and is tried again within minutes.");
         assertThat(explanation.room()).isNull();
         assertThat(explanation.instead()).isNull();
+    }
+
+    private static final SchedulerReach OWN =
+            new SchedulerReach(true, new SchedulerName("gpusharing-scheduler"));
+
+    private String summary(String scheduler, boolean isNew) {
+        Pod pod = waiting(SIXTY);
+        pod.getSpec().setSchedulerName(scheduler);
+        return new Explainer(
+                        new Picture(cluster.snapshot()),
+                        Cluster.RULES,
+                        node -> List.of(),
+                        namespace -> true)
+                .explain(readers.subject(pod, groups, OWN, isNew), 5)
+                .summary();
+    }
+
+    @Test
+    void whoWaitsForASchedulerThatGoesBySumsIsToldSo() {
+        shared("n1");
+
+        assertThat(summary("default-scheduler", false))
+                .startsWith(
+                        "It was admitted before GPUSharing's scheduler was given such pods, and waits for the cluster's own, which goes by sums")
+                .contains("it is to be deleted and made anew; it fits on n1");
+        assertThat(summary("gpusharing-scheduler", false)).startsWith("It fits on n1");
+        assertThat(summary("default-scheduler", true))
+                .as("admission names ours")
+                .startsWith("It fits on n1");
     }
 
     @Test

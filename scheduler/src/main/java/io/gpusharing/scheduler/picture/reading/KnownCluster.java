@@ -18,7 +18,10 @@ import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.cluster.ClusterFollower;
 import io.gpusharing.scheduler.cluster.ReservationWatch;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.HalfPlaced;
+import io.gpusharing.scheduler.picture.Offers;
+import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.reading.KnownNodes.BareNode;
 import io.gpusharing.scheduler.picture.reading.KnownPods.KnownPod;
 import io.gpusharing.scheduler.pods.DisruptionBudgets;
@@ -148,6 +151,23 @@ public final class KnownCluster implements ClusterFollower {
                 rooms.remove(name(reservation));
             }
         };
+    }
+
+    /**
+     * Pods that have found no place since then or for longer, and wait for what our nodes alone
+     * offer by a scheduler that does not ask us.
+     */
+    public List<PodRef> misdirected(Instant then) {
+        List<Waiter> waiting = pods.waitingBySums(then);
+        if (waiting.isEmpty()) {
+            return List.of();
+        }
+        Offers offers =
+                Offers.of(
+                        nodes.all().stream(),
+                        node -> gpuNodes.containsKey(node.name()),
+                        BareNode::allocatable);
+        return waiting.stream().filter(offers::areMissedBy).map(Waiter::pod).toList();
     }
 
     private static String name(HasMetadata object) {

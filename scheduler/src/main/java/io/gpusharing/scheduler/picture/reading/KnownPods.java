@@ -9,6 +9,7 @@ import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.HalfPlaced;
+import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.picture.reading.KnownHolder.HolderReader;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.sharing.GpuGroup;
@@ -67,6 +68,15 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
         return byUid.values().stream()
                 .map(KnownPod::waiter)
                 .anyMatch(it -> it != null && isStuck(it) && !it.since().isAfter(then));
+    }
+
+    /** Those of which a scheduler that goes by sums has found no place since then or for longer. */
+    List<Waiter> waitingBySums(Instant then) {
+        return byUid.values().stream()
+                .filter(pod -> pod.hasWaitedSince(then))
+                .flatMap(pod -> Stream.ofNullable(pod.waiter()))
+                .filter(it -> it.reach() == Reach.BySums)
+                .toList();
     }
 
     /**

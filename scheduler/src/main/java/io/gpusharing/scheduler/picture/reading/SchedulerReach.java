@@ -33,6 +33,6 @@ public record SchedulerReach(boolean places, SchedulerName ours) {
         if (name.equals(asking)) {
             return Reach.Shared;
         }
-        return name.equals(DEFAULT) ? Reach.Everywhere : Reach.NotShared;
+        return name.equals(DEFAULT) ? Reach.BySums : Reach.NotShared;
     }
 }

@@ -96,7 +96,7 @@ class KnownPodsTest {
     @ParameterizedTest
     @CsvSource({
         "gpusharing-scheduler, tencent.com/vcuda-core, Shared",
-        "default-scheduler, tencent.com/vcuda-core, Everywhere",
+        "default-scheduler, tencent.com/vcuda-core, BySums",
         "volcano, tencent.com/vcuda-core, NotShared",
         "gpusharing-scheduler, nvidia.com/gpu, Everywhere"
     })

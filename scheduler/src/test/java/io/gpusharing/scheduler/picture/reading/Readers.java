@@ -118,6 +118,12 @@ public final class Readers {
     }
 
     public Subject subject(Pod pod, GroupGpus groups) {
-        return new SubjectReader(grammars, capacity, reach).read(pod, false, groups, Cluster.NOON);
+        return subject(pod, groups, reach, false);
+    }
+
+    public Subject subject(
+            Pod pod, GroupGpus groups, SchedulerReach schedulerReach, boolean isNew) {
+        return new SubjectReader(grammars, capacity, schedulerReach)
+                .read(pod, isNew, groups, Cluster.NOON);
     }
 }

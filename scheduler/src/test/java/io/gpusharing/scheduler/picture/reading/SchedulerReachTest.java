@@ -39,8 +39,8 @@ class SchedulerReachTest {
     @ParameterizedTest
     @CsvSource({
         "gpusharing-scheduler, Shared, NotShared, Everywhere",
-        "default-scheduler, Everywhere, Shared, Everywhere",
-        ", Everywhere, Shared, Everywhere",
+        "default-scheduler, BySums, Shared, Everywhere",
+        ", BySums, Shared, Everywhere",
         "volcano, NotShared, NotShared, Everywhere"
     })
     void whoAsksUsPlacesOnOurNodesAloneAndWhoDoesNotKnowThemOnNoneOfThem(
