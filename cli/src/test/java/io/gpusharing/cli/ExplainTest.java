@@ -204,7 +204,7 @@ class ExplainTest {
                         isOwned ? OWNED : ""));
 
         assertThat(shell.run("explain", "runs").err())
-                .isEqualTo(
+                .startsWith(
                         "The budget team-a was used up when the pod was admitted (2026-11-27T07:00:00Z), so it has the priority class low%s\n"
                                 .formatted(consequence));
     }
@@ -443,6 +443,19 @@ class ExplainTest {
                 .isEqualTo(
                         said
                                 + " for one of a budget with time left that waits and would then fit\n");
+    }
+
+    /** It gives way to whoever is in budget; those that ran before keep running. */
+    @Test
+    void whereABudgetOnlyLowersWhoWasLoweredMayGo() {
+        api.has(FakeApiServer.BUDGETS, used("LowerPriority"));
+        api.has(PODS, lowered("", ""));
+        assertThat(shell.run("explain", "runs").err())
+                .contains(
+                        "The budget team-a is used up and lowers the priority: at any moment the pod may be evicted for one");
+
+        api.has(PODS, running("2026-11-27T07:00:00Z", ""));
+        assertThat(shell.run("explain", "runs").err()).isEmpty();
     }
 
     @Test

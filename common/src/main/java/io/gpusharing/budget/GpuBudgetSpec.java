@@ -39,16 +39,28 @@ public record GpuBudgetSpec(
     public enum OnExhausted {
         /** Everything is computed and shown, nothing is enforced. */
         Observe,
-        /** New pods get the over-budget class; running ones keep running. */
+        /**
+         * New pods get the over-budget class, and are evicted when somebody in budget waits; those
+         * that ran before keep running.
+         */
         LowerPriority,
-        /** As {@code LowerPriority}; running ones are evicted when somebody in budget waits. */
+        /** As {@code LowerPriority}; all running ones are evicted when somebody in budget waits. */
         Reclaim,
         /** New GPU pods are denied; running ones are treated as by {@code Reclaim}. */
         Refuse;
 
-        /** Whether running pods may be evicted. */
-        public boolean allowsEviction() {
-            return this == Reclaim || this == Refuse;
+        /**
+         * Whether a running pod may be evicted.
+         *
+         * @param lowered whether it got the over-budget class when it was admitted, by which it
+         *     gives way to everybody in budget
+         */
+        public boolean allowsEviction(boolean lowered) {
+            return switch (this) {
+                case Reclaim, Refuse -> true;
+                case LowerPriority -> lowered;
+                case Observe -> false;
+            };
         }
     }
 

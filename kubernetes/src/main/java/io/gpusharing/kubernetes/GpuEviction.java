@@ -122,6 +122,9 @@ public class GpuEviction extends CustomResource<GpuEviction.Spec, GpuEviction.St
      * @param cost micro-GPU-seconds of its run, which may be lost; null where nobody reckoned it
      * @param refusedSince since when the API server has refused to evict it, RFC 3339; set if it is
      *     to be deleted when that is refused once more, else null
+     * @param lowered whether it was admitted while its budget was used up, with the class of that:
+     *     then it may go where the budget lowers and does not reclaim; null if it was not, or that
+     *     does not matter
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -135,7 +138,24 @@ public class GpuEviction extends CustomResource<GpuEviction.Spec, GpuEviction.St
             @Nullable String gang,
             String why,
             @Nullable Long cost,
-            @Nullable String refusedSince) {}
+            @Nullable String refusedSince,
+            @Nullable Boolean lowered) {
+
+        /** A pod of which it does not matter how it was admitted. */
+        public Victim(
+                String namespace,
+                String name,
+                String uid,
+                String node,
+                @Nullable String budget,
+                @Nullable String standing,
+                @Nullable String gang,
+                String why,
+                @Nullable Long cost,
+                @Nullable String refusedSince) {
+            this(namespace, name, uid, node, budget, standing, gang, why, cost, refusedSince, null);
+        }
+    }
 
     /**
      * The pod for which room is made.

@@ -144,7 +144,7 @@ class SchedulerConfiguration {
             RunningPods running,
             ClusterReader cluster,
             PresentStandings standings,
-            SchedulerProperties properties,
+            BudgetClasses classes,
             ReclaimProperties reclaim,
             Clock clock) {
         return new Preemptions(
@@ -152,9 +152,14 @@ class SchedulerConfiguration {
                 running,
                 cluster,
                 standings,
-                new BudgetClasses(properties.inBudgetPriority(), properties.overBudgetPriority()),
+                classes,
                 new EndingRules(reclaim.settle(), reclaim.maxGrace()),
                 clock);
+    }
+
+    @Bean
+    BudgetClasses budgetClasses(SchedulerProperties properties) {
+        return new BudgetClasses(properties.inBudgetPriority(), properties.overBudgetPriority());
     }
 
     @Bean

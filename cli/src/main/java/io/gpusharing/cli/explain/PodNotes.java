@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.joining;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.PublishedBudget;
 import io.gpusharing.budget.Standing.OverBudget;
@@ -27,7 +28,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -45,9 +45,7 @@ final class PodNotes {
         var notes = new ArrayList<String>();
         boolean isBound = pod.getSpec().getNodeName() != null;
         Optional<PublishedBudget> budget =
-                isBound || LoweredPods.wasOver(pod)
-                        ? budget(cluster, namespace)
-                        : Optional.empty();
+                isBound || LoweredPods.wasOver(pod) ? budget(cluster, namespace) : Optional.empty();
         lowered(pod, budget.map(it -> it.standingAt(now) instanceof OverBudget))
                 .ifPresent(notes::add);
         if (isBound && !PodPhase.hasEnded(pod)) {
@@ -112,7 +110,7 @@ final class PodNotes {
     /** By the present standing of its budget, whatever its class is. */
     private static Optional<String> reclaimable(PublishedBudget budget, Pod pod, Instant now) {
         return "true".equals(annotations(pod).get(Names.DO_NOT_RECLAIM_ANNOTATION))
-                        || !budget.spec().onExhausted().allowsEviction()
+                        || !budget.spec().onExhausted().allowsEviction(LoweredPods.isLowered(pod))
                         || !(budget.standingAt(now) instanceof OverBudget)
                 ? Optional.empty()
                 : Optional.of(when(budget, pod, now));
@@ -131,11 +129,17 @@ final class PodNotes {
                                 .formatted(
                                         from.truncatedTo(ChronoUnit.SECONDS),
                                         budget.spec().minimumRunTime());
-        return "The budget %s is used up and %ss: %s the pod may be evicted for one of a budget with time left that waits and would then fit"
-                .formatted(
-                        budget.name(),
-                        budget.spec().onExhausted().name().toLowerCase(Locale.ROOT),
-                        when);
+        return "The budget %s is used up and %s: %s the pod may be evicted for one of a budget with time left that waits and would then fit"
+                .formatted(budget.name(), done(budget.spec().onExhausted()), when);
+    }
+
+    private static String done(OnExhausted rule) {
+        return switch (rule) {
+            case Observe -> "observes";
+            case LowerPriority -> "lowers the priority";
+            case Reclaim -> "reclaims";
+            case Refuse -> "refuses";
+        };
     }
 
     /**

@@ -17,6 +17,8 @@ import io.gpusharing.sharing.ContainerAsk;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Reads what decides whether a pod has to go for another. */
 public final class RunningPodReader {
@@ -77,7 +79,21 @@ public final class RunningPodReader {
                 GpuPodReader.group(pod.getMetadata(), asks),
                 asks,
                 requests(pod),
-                null);
+                null,
+                since(pod));
+    }
+
+    private static @Nullable Instant since(Pod pod) {
+        return pod.getStatus() == null
+                ? null
+                : pod.getStatus().getConditions().stream()
+                        .filter(it ->
+                                "PodScheduled".equals(it.getType())
+                                        && "False".equals(it.getStatus()))
+                        .map(it -> ApiTime.readPresent(it.getLastTransitionTime()))
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null);
     }
 
     static Amounts requests(Pod pod) {

@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.evicting;
 
 import io.gpusharing.kubernetes.EvictionPlan;
+import io.gpusharing.kubernetes.GpuEviction.Victim;
 import io.gpusharing.kubernetes.GpuEviction.Waiter;
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.Doubts;
@@ -51,7 +52,7 @@ final class Overruns {
                 .flatMap(decision::ofWaiter)
                 .or(() ->
                         plan.victims().stream()
-                                .map(victim -> new Payer(victim.namespace(), victim.budget()))
+                                .map(Planned::of)
                                 // Of a gang of hundreds it is one.
                                 .distinct()
                                 .flatMap(planned -> decision.ofVictims(planned).stream())
@@ -64,6 +65,20 @@ final class Overruns {
      * @param budget null if none does
      */
     private record Payer(String namespace, @Nullable String budget) {}
+
+    /**
+     * What a plan says of some of its victims.
+     *
+     * @param lowered whether they were admitted over budget, with the class of that
+     */
+    private record Planned(Payer payer, boolean lowered) {
+
+        static Planned of(Victim victim) {
+            return new Planned(
+                    new Payer(victim.namespace(), victim.budget()),
+                    Boolean.TRUE.equals(victim.lowered()));
+        }
+    }
 
     /** What is known at one instant. The doubts come first: they hold for what is read later. */
     private final class Decision {
@@ -91,27 +106,27 @@ final class Overruns {
             return budget == null ? doubts.ofAll() : whyNot(budget, this::whyItGetsNoRoom);
         }
 
-        Optional<String> ofVictims(Payer planned) {
-            Payer payer = payer(planned.namespace());
+        Optional<String> ofVictims(Planned planned) {
+            Payer payer = payer(planned.payer().namespace());
             String budget = payer.budget();
-            return budget == null || !payer.equals(planned)
+            return budget == null || !payer.equals(planned.payer())
                     ? Optional.of(
                             "%s belongs to %s now"
                                     .formatted(
                                             payer.namespace(),
                                             budget == null ? "no budget" : "budget " + budget))
-                    : whyNot(budget, this::whyItStays);
+                    : whyNot(budget, it -> whyItStays(it, planned.lowered()));
         }
 
         private @Nullable String whyItGetsNoRoom(KnownBudget budget) {
             return budget.isOver(now) ? "budget %s is used up".formatted(budget.name()) : null;
         }
 
-        private @Nullable String whyItStays(KnownBudget budget) {
+        private @Nullable String whyItStays(KnownBudget budget, boolean lowered) {
             if (!budget.isOver(now)) {
                 return "budget %s is %s".formatted(budget.name(), budget.standing(now).word());
             }
-            if (!budget.onExhausted().allowsEviction()) {
+            if (!budget.onExhausted().allowsEviction(lowered)) {
                 return "budget %s says onExhausted: %s"
                         .formatted(budget.name(), budget.onExhausted());
             }

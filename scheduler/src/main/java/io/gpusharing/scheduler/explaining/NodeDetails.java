@@ -106,7 +106,7 @@ final class NodeDetails {
                 // To the second it would say which pods are of one budget.
                 named && budget != null ? budget.exhaustedAt() : null,
                 budget != null
-                        && budget.onExhausted().allowsEviction()
+                        && budget.onExhausted().allowsEviction(pod.lowered())
                         && !budget.paused()
                         && pod.exemption() == null);
     }

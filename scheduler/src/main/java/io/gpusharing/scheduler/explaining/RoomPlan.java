@@ -135,7 +135,9 @@ final class RoomPlan {
     }
 
     private static @Nullable Instant mayGo(@Nullable BudgetAccount budget, Holder pod) {
-        if (budget == null || !budget.onExhausted().allowsEviction() || budget.paused()) {
+        if (budget == null
+                || !budget.onExhausted().allowsEviction(pod.lowered())
+                || budget.paused()) {
             return null;
         }
         Instant ranLongEnough = pod.since().plus(budget.minimumRun());
@@ -155,7 +157,7 @@ final class RoomPlan {
                     || (waiter.preempts() && pod.priority() < waiter.priority())
                     || (budget != null
                             && budget.isOver()
-                            && budget.onExhausted().allowsEviction())) {
+                            && budget.onExhausted().allowsEviction(pod.lowered()))) {
                 return true;
             }
         }

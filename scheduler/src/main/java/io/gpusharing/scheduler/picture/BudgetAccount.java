@@ -34,12 +34,13 @@ public record BudgetAccount(
     /**
      * Whether a pod of it may be evicted, as far as the budget says.
      *
+     * @param lowered whether it was admitted over it, with the class of that
      * @param since since when the pod, or the first of its gang, runs
      */
-    public boolean letsGo(Instant since, Instant now) {
+    public boolean letsGo(boolean lowered, Instant since, Instant now) {
         return doubt == null
                 && isOver()
-                && onExhausted.allowsEviction()
+                && onExhausted.allowsEviction(lowered)
                 && !paused
                 && !now.isBefore(since.plus(minimumRun));
     }

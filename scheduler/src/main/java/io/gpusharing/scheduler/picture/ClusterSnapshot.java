@@ -157,6 +157,7 @@ public record ClusterSnapshot(
      * @param disruptionBudgets names of the PodDisruptionBudgets of its namespace that select it
      * @param end by when it is to have ended if it is being deleted; null if it is not
      * @param grace what it has to end: its own grace, or what it was deleted with if that is longer
+     * @param lowered whether it was admitted while its budget was used up, with the class of that
      */
     public record Holder(
             PodRef pod,
@@ -170,31 +171,34 @@ public record ClusterSnapshot(
             @Nullable String exemption,
             Set<String> disruptionBudgets,
             @Nullable Instant end,
-            Duration grace) {
+            Duration grace,
+            boolean lowered) {
 
         public boolean hasGpu() {
             return share > 0;
         }
 
+        /** Whether it goes with no other. */
+        public boolean isAlone() {
+            return gang.equals(pod.uid());
+        }
+
         /** Returns the pod as one that goes alone. */
         public Holder alone() {
-            return new Holder(
-                    pod,
-                    node,
-                    since,
-                    priority,
-                    share,
-                    hold,
-                    pod.uid(),
-                    leaving,
-                    exemption,
-                    disruptionBudgets,
-                    end,
-                    grace);
+            return with(pod.uid(), leaving);
+        }
+
+        /** Returns the pod as one of this gang. */
+        public Holder within(String another) {
+            return with(another, leaving);
         }
 
         /** The same pod, once it was asked to end. */
         public Holder asLeaving() {
+            return with(gang, true);
+        }
+
+        private Holder with(String together, boolean leaves) {
             return new Holder(
                     pod,
                     node,
@@ -202,12 +206,13 @@ public record ClusterSnapshot(
                     priority,
                     share,
                     hold,
-                    gang,
-                    true,
+                    together,
+                    leaves,
                     exemption,
                     disruptionBudgets,
                     end,
-                    grace);
+                    grace,
+                    lowered);
         }
     }
 

@@ -4,6 +4,7 @@ import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.GpuGroup;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests what it takes of its node, as kube-scheduler counts it
  * @param payer whose budget pays for it, as that stands now; null if none limits it, and until that
  *     is looked up
+ * @param since since when its scheduler has found no place for it; null if it has not said so yet
  */
 public record Preemptor(
         String uid,
@@ -28,7 +30,8 @@ public record Preemptor(
         @Nullable GpuGroup group,
         List<ContainerAsk> asks,
         Amounts requests,
-        @Nullable BudgetAccount payer) {
+        @Nullable BudgetAccount payer,
+        @Nullable Instant since) {
 
     public Preemptor {
         asks = List.copyOf(asks);
@@ -45,6 +48,7 @@ public record Preemptor(
     }
 
     private Preemptor with(int now, Amounts taken, @Nullable BudgetAccount itsPayer) {
-        return new Preemptor(uid, namespace, now, preempts, gang, group, asks, taken, itsPayer);
+        return new Preemptor(
+                uid, namespace, now, preempts, gang, group, asks, taken, itsPayer, since);
     }
 }

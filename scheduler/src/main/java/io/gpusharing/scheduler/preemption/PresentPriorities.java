@@ -39,11 +39,8 @@ record PresentPriorities(
             return gang;
         }
         BudgetAccount payer = present.payer(gang.getFirst().pod().namespace());
-        boolean reclaimable =
-                payer != null
-                        && mayHaveRoomMade(waiter.payer())
-                        && payer.letsGo(since(gang), present.at())
-                        && !isKept(gang);
+        List<RunningPod> pods = gang.stream().map(Load::pod).toList();
+        boolean reclaimable = payer != null && letsGo(payer, false, pods, waiter);
         return gang.stream().map(load -> counting(load, payer, reclaimable)).toList();
     }
 
@@ -52,11 +49,36 @@ record PresentPriorities(
      * counts for nothing: its owner may have written it.
      */
     boolean protects(List<Load> gang) {
-        return gang.stream()
-                .map(Load::pod)
-                .anyMatch(pod ->
-                        (pod.stamps().metered() && pod.stamps().doNotReclaim())
-                                || present.protects(pod.namespace()));
+        return gang.stream().map(Load::pod).anyMatch(this::isProtected);
+    }
+
+    private boolean isProtected(RunningPod pod) {
+        return (pod.stamps().metered() && pod.stamps().doNotReclaim())
+                || present.protects(pod.namespace());
+    }
+
+    private boolean letsGo(
+            BudgetAccount payer, boolean lowered, List<RunningPod> gang, Preemptor waiter) {
+        return mayHaveRoomMade(waiter.payer())
+                && payer.letsGo(lowered, since(gang), present.at())
+                && !isKept(gang);
+    }
+
+    /** Whether it has the class of pods that were admitted over budget, and was. */
+    private boolean isLowered(RunningPod pod) {
+        return pod.stamps().overBudget() && pod.priority() == classes.overBudget();
+    }
+
+    /**
+     * Whether reclaim's rules let all pods of a gang go for a waiter, wherever they are.
+     *
+     * @param gang of one namespace
+     */
+    boolean areReclaimed(List<RunningPod> gang, Preemptor waiter) {
+        BudgetAccount payer = present.payer(gang.getFirst().namespace());
+        return payer != null
+                && letsGo(payer, gang.stream().allMatch(this::isLowered), gang, waiter)
+                && gang.stream().noneMatch(this::isProtected);
     }
 
     /** Whether the budget of a gang's pods is used up now. */
@@ -72,9 +94,7 @@ record PresentPriorities(
         int priority = pod.priority();
         if (reclaimable) {
             priority = lowered(priority);
-        } else if (pod.stamps().overBudget()
-                && priority == classes.overBudget()
-                && !isUsedUp(payer)) {
+        } else if (isLowered(pod) && !isUsedUp(payer)) {
             priority = classes.inBudget();
         }
         return new Load(pod.counting(priority, payer), load.requests());
@@ -98,21 +118,17 @@ record PresentPriorities(
     }
 
     /** Since when a gang runs: one that starts a new pod now and then is not young for ever. */
-    private Instant since(List<Load> gang) {
-        return Stream.concat(
-                        gang.stream().map(load -> load.pod().started()), Stream.of(present.at()))
+    private Instant since(List<RunningPod> gang) {
+        return Stream.concat(gang.stream().map(RunningPod::started), Stream.of(present.at()))
                 .min(Instant::compareTo)
                 .orElseThrow();
     }
 
     /** Whether a PodDisruptionBudget does not let all of a gang go, which reclaim would heed. */
-    private boolean isKept(List<Load> gang) {
-        return disruptions.getOrDefault(gang.getFirst().pod().namespace(), List.of()).stream()
+    private boolean isKept(List<RunningPod> gang) {
+        return disruptions.getOrDefault(gang.getFirst().namespace(), List.of()).stream()
                 .anyMatch(budget ->
-                        gang.stream()
-                                        .map(Load::pod)
-                                        .filter(pod -> budget.counts(pod.name(), pod.labels()))
-                                        .count()
+                        gang.stream().filter(pod -> budget.counts(pod.name(), pod.labels())).count()
                                 > budget.allowed());
     }
 }

@@ -2,6 +2,7 @@ package io.gpusharing.scheduler.preemption;
 
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.preemption.NodePods.Load;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,11 +20,12 @@ public final class RunningPods {
     /**
      * Which gangs are no gangs of one node.
      *
-     * @param spread those that run on more than one
+     * @param spread the pods of those that run on more than one
      * @param tooLarge those whose pods count one by one
      * @param labelled UIDs of the pods of those that a label alone names
      */
-    record RunningGangs(Set<String> spread, Set<String> tooLarge, Set<String> labelled) {
+    record RunningGangs(
+            Map<String, List<RunningPod>> spread, Set<String> tooLarge, Set<String> labelled) {
 
         /**
          * The same pod, alone where its gang is too large, or where a label alone puts it beside
@@ -68,14 +70,16 @@ public final class RunningPods {
      */
     synchronized RunningGangs gangs() {
         var nodeOf = new HashMap<String, String>();
+        var pods = new HashMap<String, List<RunningPod>>();
         var sizes = new HashMap<String, Integer>();
         var spread = new HashSet<String>();
         var labelled = new HashSet<String>();
-        byNode.forEach((node, pods) ->
-                pods.values().stream()
+        byNode.forEach((node, there) ->
+                there.values().stream()
                         .filter(pod -> !pod.isDeleted() && !pod.gang().equals(pod.uid()))
                         .forEach(pod -> {
                             sizes.merge(pod.gang(), 1, Integer::sum);
+                            pods.computeIfAbsent(pod.gang(), gang -> new ArrayList<>()).add(pod);
                             if (Gangs.isNamedByLabel(pod.gang())) {
                                 labelled.add(pod.uid());
                             }
@@ -83,6 +87,7 @@ public final class RunningPods {
                                 spread.add(pod.gang());
                             }
                         }));
-        return new RunningGangs(spread, Gangs.tooLarge(sizes), labelled);
+        pods.keySet().retainAll(spread);
+        return new RunningGangs(pods, Gangs.tooLarge(sizes), labelled);
     }
 }

@@ -13,6 +13,7 @@ import io.gpusharing.scheduler.victims.Room;
 import io.gpusharing.scheduler.victims.Room.Part;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,6 +37,12 @@ record VictimFilter(
         PresentPriorities priorities,
         Ending ending,
         Instant now) {
+
+    /**
+     * In which reclaim takes what it may: whatever its rules say besides, a label protects nobody
+     * for longer.
+     */
+    static final Duration LEFT_TO_RECLAIM = Duration.ofMinutes(3);
 
     /**
      * A node, and who may go from it.
@@ -111,11 +118,20 @@ record VictimFilter(
     /**
      * Pods on other nodes keep a gang, since kube-scheduler ends those of one node. Not where its
      * budget is used up and only a label says that it is one: anybody may write that into pods that
-     * do not belong together.
+     * do not belong together. Where reclaim may take all of it, it has time to do so.
      */
     private boolean isKeptBySpread(String gang, List<Load> pods) {
-        return running.spread().contains(gang)
-                && !(Gangs.isNamedByLabel(gang) && priorities.areOver(pods));
+        List<RunningPod> all = running.spread().get(gang);
+        if (all == null) {
+            return false;
+        }
+        return !Gangs.isNamedByLabel(gang)
+                || !priorities.areOver(pods)
+                || (isEarly() && priorities.areReclaimed(all, preemptor));
+    }
+
+    private boolean isEarly() {
+        return preemptor.since() == null || now.isBefore(preemptor.since().plus(LEFT_TO_RECLAIM));
     }
 
     private Amounts nominated(NodePods pods) {

@@ -77,7 +77,8 @@ final class EvictionOrder {
                 victim.gang(),
                 GpuEviction.inShort(victim.why()),
                 victim.cost(),
-                refused == null ? null : refused.toString());
+                refused == null ? null : refused.toString(),
+                victim.lowered() ? true : null);
     }
 
     private GpuEviction.Waiter waiter(Waiter waiter) {

@@ -8,6 +8,7 @@ import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
 import io.gpusharing.scheduler.pods.Gangs;
+import io.gpusharing.scheduler.preemption.BudgetClasses;
 import io.gpusharing.scheduler.reservation.Reservations;
 import io.gpusharing.web.Parts;
 import java.time.Clock;
@@ -25,8 +26,9 @@ class ReclaimConfiguration {
             ReclaimProperties properties,
             Gangs gangs,
             SchedulerName scheduler,
-            PodSharing sharing) {
-        return properties.reading(ownNamespace, gangs, scheduler, sharing);
+            PodSharing sharing,
+            BudgetClasses classes) {
+        return properties.reading(ownNamespace, gangs, scheduler, sharing, classes.overBudget());
     }
 
     @Bean

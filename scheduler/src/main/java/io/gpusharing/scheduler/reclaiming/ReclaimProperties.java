@@ -50,14 +50,19 @@ public record ReclaimProperties(
         @DefaultValue("false") boolean reserve) {
 
     ReadingSettings reading(
-            String ownNamespace, Gangs gangs, SchedulerName scheduler, PodSharing sharing) {
+            String ownNamespace,
+            Gangs gangs,
+            SchedulerName scheduler,
+            PodSharing sharing,
+            int overBudgetPriority) {
         return new ReadingSettings(
                 ownNamespace,
                 settle,
                 maxGrace,
                 gangs,
                 new SchedulerReach(reserve, scheduler),
-                sharing);
+                sharing,
+                overBudgetPriority);
     }
 
     /** How far back what was done and refused has a bearing on what is done next. */

@@ -245,7 +245,8 @@ final class Reclaimer extends LeaderTask {
         Map<Boolean, Set<String>> over =
                 budgets.all().stream()
                         .filter(it -> it.rate() > 0)
-                        .filter(it -> it.onExhausted().allowsEviction())
+                        // Of which pods its own view decides.
+                        .filter(it -> it.onExhausted().allowsEviction(true))
                         .filter(it -> it.isOver(now))
                         .collect(
                                 partitioningBy(

@@ -103,7 +103,8 @@ class ClusterWatchTest {
                             Duration.ofMinutes(5),
                             Gangs.OF_JOBS,
                             new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
-                            PodSharing.NONE),
+                            PodSharing.NONE,
+                            -100),
                     disruptions);
     private final UnreadableObjects unreadable = new UnreadableObjects(_ -> {});
     private final SteppingClock clock = new SteppingClock(NOON);

@@ -68,7 +68,8 @@ class WatchedPictureTest {
                     Duration.ofMinutes(5),
                     Gangs.OF_JOBS,
                     new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
-                    PodSharing.NONE);
+                    PodSharing.NONE,
+                    -100);
 
     /** Status of the answer to a list of a kind, by its plural. */
     private final Map<String, Integer> refusals = new ConcurrentHashMap<>();

@@ -196,6 +196,28 @@ class OverrunsTest extends EvictingTest {
     }
 
     @Test
+    void whereABudgetOnlyLowersThoseGoThatWereAdmittedOverIt() {
+        store(with("spec", "onExhausted", "LowerPriority"));
+        String lowered = ", \"lowered\": true";
+        reclaim(PLAN, victim("a", lowered), victim("b", lowered));
+
+        round();
+
+        assertBecame(PLAN, "Done", "Evicted", "Evicted");
+    }
+
+    @Test
+    void whereItOnlyObservesTheyStay() {
+        store(with("spec", "onExhausted", "Observe"));
+        reclaim(PLAN, victim("a", ", \"lowered\": true"));
+
+        round();
+
+        assertBecame(PLAN, "NotDone", "Spared");
+        assertThat(status(PLAN).reason()).isEqualTo("budget team-a says onExhausted: Observe");
+    }
+
+    @Test
     void nobodyGoesWhileReclaimIsPausedForTheBudget() {
         ObjectNode paused = budget("team-a", -60, TEN);
         paused.withObject("metadata")

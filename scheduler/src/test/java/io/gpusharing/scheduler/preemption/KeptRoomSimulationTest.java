@@ -73,6 +73,7 @@ class KeptRoomSimulationTest {
                     null,
                     pod().asks(),
                     ToyCluster.amounts((int) ask.cores(), 0, 1),
+                    null,
                     null);
         }
     }

@@ -85,6 +85,7 @@ class PreemptionsTest {
                                             null,
                                             waiter.asks(),
                                             waiter.requests(),
+                                            null,
                                             null)))
                     .isEmpty();
         }
@@ -256,6 +257,7 @@ class PreemptionsTest {
                             group,
                             alone.asks(),
                             alone.requests(),
+                            null,
                             null);
 
             assertThat(cluster.victims(waiter)).containsExactly("beside");

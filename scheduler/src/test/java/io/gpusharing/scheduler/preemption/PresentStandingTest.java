@@ -16,6 +16,7 @@ import io.gpusharing.budget.Standing.Unlimited;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import io.gpusharing.scheduler.pods.DisruptionBudget;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -161,9 +162,8 @@ class PresentStandingTest {
         assertThat(victims()).isEmpty();
     }
 
-    /** Anybody may write it: it would be a way out of every budget. */
-    @Test
-    void aLabelOnPodsOfTwoNodesProtectsNobodyWhoseBudgetIsUsedUp() {
+    /** On two nodes, by a label alone. */
+    private void aLabelledGangRuns() {
         cluster.node("m", 1)
                 .with(
                         part("here", "n", 0, 60)
@@ -173,12 +173,63 @@ class PresentStandingTest {
                                 .admittedOverBudget()
                                 .gang("team-a/ray.io/cluster=x"));
         pays("team-b", WITHIN);
+    }
+
+    /** Anybody may write it: it would be a way out of every budget. */
+    @Test
+    void aLabelOnPodsOfTwoNodesProtectsNobodyWhoseBudgetIsUsedUp() {
+        aLabelledGangRuns();
 
         pays("team-a", WITHIN);
         assertThat(victims()).isEmpty();
 
         pays("team-a", OVER);
         assertThat(victims()).hasSize(1);
+    }
+
+    private List<String> victimsOfOneThatWaits(@Nullable Instant since) {
+        Preemptor usual = waiter(IN_BUDGET, 1, part(60, 100));
+        return cluster.victims(
+                new Preemptor(
+                        usual.uid(),
+                        usual.namespace(),
+                        usual.priority(),
+                        true,
+                        usual.gang(),
+                        null,
+                        usual.asks(),
+                        usual.requests(),
+                        null,
+                        since));
+    }
+
+    /** Which ends all of it, and not the pods of one node alone. */
+    @Test
+    void soLongAsItMayReclaimTakesAGangOfALabel() {
+        aLabelledGangRuns();
+        Instant early = ToyPod.NOON.minus(VictimFilter.LEFT_TO_RECLAIM).plusSeconds(1);
+
+        for (OnExhausted rule : List.of(OnExhausted.Reclaim, OnExhausted.LowerPriority)) {
+            pays("team-a", OVER, rule, null);
+            assertThat(victimsOfOneThatWaits(null)).as("%s", rule).isEmpty();
+            assertThat(victimsOfOneThatWaits(early)).as("%s", rule).isEmpty();
+            assertThat(victimsOfOneThatWaits(early.minusSeconds(1))).as("%s", rule).hasSize(1);
+        }
+    }
+
+    @Test
+    void whatReclaimDoesNotTakeIsPreemptedAtOnce() {
+        aLabelledGangRuns();
+
+        pays(new BudgetAccount("team-a", OVER, OnExhausted.Reclaim, minutes(10), true, null));
+        assertThat(victimsOfOneThatWaits(null)).as("paused").hasSize(1);
+
+        pays(new BudgetAccount("team-a", OVER, OnExhausted.Reclaim, minutes(61), false, null));
+        assertThat(victimsOfOneThatWaits(null)).as("too young").hasSize(1);
+
+        pays("team-a", OVER);
+        cluster.budgets.add(new DisruptionBudget("team-a/none", new LabelSelector(), 1, Set.of()));
+        assertThat(victimsOfOneThatWaits(null)).as("kept on the other node").hasSize(1);
     }
 
     /** Whatever its class, and whatever its owner has written into it. */

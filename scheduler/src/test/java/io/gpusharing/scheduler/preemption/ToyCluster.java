@@ -193,7 +193,8 @@ final class ToyCluster implements ClusterReader, PresentStandings, PresentStandi
                 null,
                 containers,
                 amounts(cores, cpu, 1),
-                null);
+                null,
+                ToyPod.NOON.minus(Duration.ofHours(1)));
     }
 
     static Amounts amounts(int cores, int cpu, int slots) {

@@ -262,6 +262,7 @@ public final class Cluster {
         private SchedulingConstraints constraints = SchedulingConstraints.NONE;
         private List<ContainerAsk> containers = List.of();
         private Reach reach = Reach.Everywhere;
+        private boolean lowered;
 
         private Pod(String namespace, String name) {
             this.ref = new PodRef(namespace + "-" + name, namespace, name);
@@ -272,6 +273,12 @@ public final class Cluster {
         public Pod reach(Reach reach) {
             this.reach = reach;
             return this;
+        }
+
+        /** Its budget was used up when it was admitted. */
+        public Pod lowered() {
+            this.lowered = true;
+            return priority(-100);
         }
 
         public Pod gpus(long count) {
@@ -407,7 +414,8 @@ public final class Cluster {
                     exemption,
                     disruptionBudgets,
                     leaving ? NOON.plusSeconds(30) : null,
-                    Duration.ofSeconds(30));
+                    Duration.ofSeconds(30),
+                    lowered);
         }
 
         public Waiter waiting(Duration since) {

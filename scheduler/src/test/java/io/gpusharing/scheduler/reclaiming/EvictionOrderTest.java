@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.kubernetes.GpuEviction.Candidate;
 import io.gpusharing.kubernetes.GpuEviction.Considered;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
@@ -78,6 +79,30 @@ class EvictionOrderTest {
                 .hasSize(10)
                 .first()
                 .satisfies(it -> assertThat(it.name()).isEqualTo("old"));
+    }
+
+    /** Where a budget only lowers, it is read again before anybody goes. */
+    @Test
+    void ofAVictimItSaysWhetherItWasAdmittedOverBudget() {
+        Cluster lowers =
+                new Cluster()
+                        .node("n1")
+                        .within("team-b")
+                        .budget("team-a", Cluster.overrun(5), OnExhausted.LowerPriority, false)
+                        .runs(pod("team-a", "before").gpus(1).on("n1", 0))
+                        .runs(pod("team-a", "after").gpus(1).lowered().on("n1", 1))
+                        .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+        assertThat(
+                        new EvictionOrder(lowers.snapshot())
+                                .of("reclaim-000001", (Evict) lowers.decide(), NOON)
+                                .getSpec()
+                                .victims())
+                .singleElement()
+                .satisfies(victim -> {
+                    assertThat(victim.name()).isEqualTo("after");
+                    assertThat(victim.lowered()).isTrue();
+                });
     }
 
     @Test

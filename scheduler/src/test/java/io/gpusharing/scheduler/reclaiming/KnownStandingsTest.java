@@ -55,7 +55,8 @@ class KnownStandingsTest {
                     "gpusharing-system",
                     Gangs.OF_JOBS,
                     new SchedulerName("gpusharing-scheduler"),
-                    PodSharing.NONE);
+                    PodSharing.NONE,
+                    -100);
     private final KnownCluster known =
             new KnownCluster(
                     new RequestGrammars(List.of(new VcudaGrammar())),

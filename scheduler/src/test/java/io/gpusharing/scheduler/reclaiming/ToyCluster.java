@@ -462,7 +462,8 @@ final class ToyCluster {
                     null,
                     isProtected ? Set.of(DISRUPTION_BUDGET) : Set.of(),
                     leavesAt,
-                    GRACE);
+                    GRACE,
+                    false);
         }
     }
 

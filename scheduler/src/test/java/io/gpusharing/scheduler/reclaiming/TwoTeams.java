@@ -107,7 +107,8 @@ final class TwoTeams implements AutoCloseable {
                         "gpusharing-system",
                         Gangs.OF_JOBS,
                         new SchedulerName("gpusharing-scheduler"),
-                        PodSharing.NONE);
+                        PodSharing.NONE,
+                        -100);
         final DisruptionBudgets disruptions = new DisruptionBudgets();
         final KnownCluster known =
                 new KnownCluster(

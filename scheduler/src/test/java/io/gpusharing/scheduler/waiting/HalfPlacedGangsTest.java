@@ -51,7 +51,8 @@ class HalfPlacedGangsTest {
                             Duration.ofMinutes(5),
                             new Gangs(List.of("training.kubeflow.org/job-name"), Set.of("Job")),
                             new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
-                            PodSharing.NONE),
+                            PodSharing.NONE,
+                            -100),
                     new DisruptionBudgets());
     private final HalfPlacedGangs gangs =
             new HalfPlacedGangs(

@@ -54,7 +54,8 @@ class MisdirectedPodsTest {
                             Duration.ofMinutes(5),
                             Gangs.OF_JOBS,
                             new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
-                            PodSharing.NONE),
+                            PodSharing.NONE,
+                            -100),
                     new DisruptionBudgets());
     private final MisdirectedPods pods =
             new MisdirectedPods(

@@ -112,6 +112,7 @@ public final class ClusterSnapshotReader {
                         : Map.of();
         pods.groups.complete(shared, kept.values().stream().flatMap(List::stream).toList());
         List<Holder> gpuPods = pods.gpuPods();
+        Map<String, BudgetAccount> accounts = accounts(namespaces(pods, gpuPods), now);
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                                 now,
@@ -122,8 +123,8 @@ public final class ClusterSnapshotReader {
                                                         shared.get(it.name()),
                                                         kept.getOrDefault(it.name(), List.of())))
                                         .toList(),
-                                gpuPods,
-                                accounts(namespaces(pods, gpuPods), now),
+                                apart(gpuPods, accounts),
+                                accounts,
                                 known.allowed(),
                                 past.evictions(),
                                 past.refusals(),
@@ -132,8 +133,26 @@ public final class ClusterSnapshotReader {
         return new Reading(
                 snapshot,
                 pods.groups,
-                node -> pods.inGangs(podsOf(node, ending)),
+                node -> apart(pods.inGangs(podsOf(node, ending)), accounts),
                 known.isTrue(settings.ownNamespace(), Names.RECLAIM_PAUSED_ANNOTATION));
+    }
+
+    /**
+     * Where a budget lets those go alone that were admitted over it, the others of their gang stay,
+     * and protect them by nothing: else whoever has one pod from before would keep all that come.
+     */
+    static List<Holder> apart(List<Holder> pods, Map<String, BudgetAccount> accounts) {
+        return pods.stream()
+                .map(it -> {
+                    BudgetAccount budget = accounts.get(it.pod().namespace());
+                    return budget != null
+                                    && it.lowered()
+                                    && !it.isAlone()
+                                    && !budget.onExhausted().allowsEviction(false)
+                            ? it.within(it.gang() + "/over")
+                            : it;
+                })
+                .toList();
     }
 
     /** All that are known, and those of pods whose namespace no watch has shown yet. */

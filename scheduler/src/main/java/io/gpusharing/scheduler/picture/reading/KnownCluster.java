@@ -69,7 +69,13 @@ public final class KnownCluster implements ClusterFollower {
         this.disruptions = disruptions;
         var capacity = new CapacityReader(grammars, asks, settings.sharing());
         this.grammars = grammars;
-        this.pods = new KnownPods(grammars, capacity, settings.gangs(), settings.reach());
+        this.pods =
+                new KnownPods(
+                        grammars,
+                        capacity,
+                        settings.gangs(),
+                        settings.reach(),
+                        settings.overBudgetPriority());
         this.nodes = new KnownNodes(grammars, capacity);
     }
 

@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * @param labels by which PodDisruptionBudgets select it
  * @param exemption why it must never be evicted, by its own word; null if it does not say so
  * @param isStatic whether its kubelet runs it from a file
+ * @param lowered whether it was admitted while its budget was used up, with the class of that
  */
 record KnownHolder(
         PodRef pod,
@@ -56,7 +57,8 @@ record KnownHolder(
         @Nullable String exemption,
         boolean isStatic,
         @Nullable Instant end,
-        Duration grace) {
+        Duration grace,
+        boolean lowered) {
 
     /**
      * The pod at one instant.
@@ -90,7 +92,8 @@ record KnownHolder(
                 exemption(isSpared, ending),
                 disruptions,
                 end,
-                grace);
+                grace,
+                lowered);
     }
 
     private @Nullable String exemption(boolean isSpared, Ending ending) {
@@ -123,11 +126,16 @@ record KnownHolder(
 
         private final CapacityReader capacity;
         private final Gangs gangs;
+        private final int overBudgetPriority;
         private final Interned interned = new Interned();
 
-        HolderReader(CapacityReader capacity, Gangs gangs) {
+        /**
+         * @param overBudgetPriority of the class that pods get when they are admitted over budget
+         */
+        HolderReader(CapacityReader capacity, Gangs gangs, int overBudgetPriority) {
             this.capacity = capacity;
             this.gangs = gangs;
+            this.overBudgetPriority = overBudgetPriority;
         }
 
         /** Whether it has a claim on a node, and none to be bound any more. */
@@ -155,7 +163,15 @@ record KnownHolder(
                             : null,
                     isStatic(pod, facts),
                     PodEnd.of(pod),
-                    interned.one(PodEnd.grace(pod)));
+                    interned.one(PodEnd.grace(pod)),
+                    isLowered(meta, facts));
+        }
+
+        /** Nobody but admission writes how a budget stood then. */
+        private boolean isLowered(ObjectMeta meta, PodFacts facts) {
+            return meta.getAnnotations() != null
+                    && "OverBudget".equals(meta.getAnnotations().get(Names.STANDING_ANNOTATION))
+                    && facts.placement().priority() <= overBudgetPriority;
         }
 
         /**
@@ -183,7 +199,8 @@ record KnownHolder(
                             "it cannot be read",
                             false,
                             null,
-                            PodEnd.grace(pod)));
+                            PodEnd.grace(pod),
+                            false));
         }
 
         /** Where it is bound, or where the scheduler makes room for it. */

@@ -44,14 +44,19 @@ final class KnownPods implements ObjectInformer.Handler<Pod> {
     /**
      * @param gangs which pods go together
      * @param reach which nodes the schedulers of waiting pods can use
+     * @param overBudgetPriority of the class that pods get when they are admitted over budget
      */
     KnownPods(
-            RequestGrammars grammars, CapacityReader capacity, Gangs gangs, SchedulerReach reach) {
+            RequestGrammars grammars,
+            CapacityReader capacity,
+            Gangs gangs,
+            SchedulerReach reach,
+            int overBudgetPriority) {
         this.grammars = grammars;
         this.pods =
                 new PodReader(grammars::reads, pod -> Claimed.NONE, interned::one, interned::one);
         this.waiters = new WaiterReader(capacity, reach);
-        this.holders = new HolderReader(capacity, gangs);
+        this.holders = new HolderReader(capacity, gangs, overBudgetPriority);
         this.gangs = gangs;
     }
 

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param gangs which pods go together
  * @param reach which nodes the schedulers of waiting pods can use
  * @param sharing how pods share GPUs
+ * @param overBudgetPriority of the class that pods get when they are admitted over budget
  */
 public record ReadingSettings(
         String ownNamespace,
@@ -20,4 +21,5 @@ public record ReadingSettings(
         Duration maxGrace,
         Gangs gangs,
         SchedulerReach reach,
-        PodSharing sharing) {}
+        PodSharing sharing,
+        int overBudgetPriority) {}

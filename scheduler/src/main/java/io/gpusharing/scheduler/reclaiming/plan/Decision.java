@@ -73,6 +73,7 @@ public sealed interface Decision {
      * @param cost micro-GPU-seconds that it has used up in this run, which may be lost
      * @param refusedSince since when the API server has refused to evict it; set if it is to be
      *     deleted when it is refused once more, else null
+     * @param lowered as in {@link io.gpusharing.scheduler.picture.ClusterSnapshot.Holder#lowered}
      */
     record Victim(
             PodRef pod,
@@ -82,7 +83,8 @@ public sealed interface Decision {
             String why,
             long cost,
             Duration grace,
-            @Nullable Instant refusedSince) {}
+            @Nullable Instant refusedSince,
+            boolean lowered) {}
 
     /**
      * A pod that was considered.

@@ -79,7 +79,8 @@ public final class ListedNodes {
                 "it has no GPU",
                 Set.of(),
                 null,
-                Duration.ZERO);
+                Duration.ZERO,
+                false);
     }
 
     /**

@@ -155,7 +155,7 @@ final class VictimFilter {
         if (budget == null) {
             return Spared.because("no budget limits it");
         }
-        if (budget.letsGo(since, snapshot.now())) {
+        if (budget.letsGo(gpuPod.lowered(), since, snapshot.now())) {
             return null;
         }
         if (budget.doubt() != null) {
@@ -165,7 +165,7 @@ final class VictimFilter {
         if (!budget.isOver()) {
             return Spared.because("its budget is " + budget.standing().word());
         }
-        if (!budget.onExhausted().allowsEviction()) {
+        if (!budget.onExhausted().allowsEviction(gpuPod.lowered())) {
             return Spared.because("its budget says onExhausted: " + budget.onExhausted());
         }
         if (budget.paused()) {

@@ -183,7 +183,8 @@ final class VictimSelector {
                 why,
                 cost.microGpuSeconds(),
                 pod.grace(),
-                refusedSince);
+                refusedSince,
+                pod.lowered());
     }
 
     private static int pods(List<Gang> gangs) {

@@ -45,7 +45,8 @@ class KnownPodsTest {
                     VCUDA,
                     new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
                     Gangs.OF_JOBS,
-                    new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")));
+                    new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
+                    -100);
 
     private static Pod pod(String pod) {
         return LeanObjects.serialization().unmarshal(pod, Pod.class);
@@ -90,6 +91,32 @@ class KnownPodsTest {
         see(WAITING.replace(usual, odd));
 
         assertThat(pods.anyWaitsSince(SINCE)).isFalse();
+    }
+
+    /** Both are admission's; a class that the user chose above it says that it was not lowered. */
+    @ParameterizedTest
+    @CsvSource({
+        "OverBudget, -100, true",
+        "OverBudget, -500, true",
+        "OverBudget, 0, false",
+        "InBudget, -100, false"
+    })
+    void whoWasAdmittedOverBudgetWithTheClassOfThatIsLowered(
+            String standing, int priority, boolean lowered) {
+        see(
+                WAITING.replace(
+                                "\"labels\"",
+                                "\"annotations\": {\"gpusharing.io/standing\": \"%s\"}, \"labels\""
+                                        .formatted(standing))
+                        .replace(
+                                "\"priority\": 0",
+                                "\"nodeName\": \"n1\", \"priority\": " + priority));
+
+        assertThat(pods.all())
+                .singleElement()
+                .satisfies(it ->
+                        assertThat(Objects.requireNonNull(it.holder()).lowered())
+                                .isEqualTo(lowered));
     }
 
     /** As a copy by kubectl debug has it, too. */

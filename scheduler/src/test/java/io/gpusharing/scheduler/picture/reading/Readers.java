@@ -56,7 +56,7 @@ public final class Readers {
                         grammars,
                         new ProviderAsk(MetagpuGrammar.units(Map.of("site/metagpu", 4))),
                         sharing);
-        this.holders = new HolderReader(capacity, gangs);
+        this.holders = new HolderReader(capacity, gangs, -100);
     }
 
     public NodeView node(Node node) {

@@ -123,7 +123,8 @@ class SnapshotPodsTest {
                         VCUDA,
                         new CapacityReader(VCUDA, new ProviderAsk(Map.of()), PodSharing.NONE),
                         Gangs.OF_JOBS,
-                        new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")));
+                        new SchedulerReach(true, new SchedulerName("gpusharing-scheduler")),
+                        -100);
         for (int i = 0; i < members; i++) {
             known.onUpdate(pod(RUNNING.replace("0a6f4b4b2f10", "%012d".formatted(i))));
         }

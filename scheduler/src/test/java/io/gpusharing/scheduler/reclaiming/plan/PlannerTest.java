@@ -292,6 +292,22 @@ class PlannerTest {
             assertThat(victims(weak(A_MINUTE).decide())).containsExactly("weak");
         }
 
+        /** kube-scheduler ends the pods of one node, and so leaves a gang of two alone. */
+        @Test
+        void aGangOnTwoNodesThatWasAdmittedOverBudgetGoesWhereTheBudgetOnlyLowers() {
+            Cluster cluster =
+                    new Cluster()
+                            .node("n1")
+                            .node("n2")
+                            .within("team-b")
+                            .budget("team-a", Cluster.overrun(5), OnExhausted.LowerPriority, false)
+                            .runs(pod("team-a", "x0").gpus(2).gang("x").lowered().on("n1", 0, 1))
+                            .runs(pod("team-a", "x1").gpus(2).gang("x").lowered().on("n2", 0, 1))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE));
+
+            assertThat(victims(cluster.decide())).containsExactlyInAnyOrder("x0", "x1");
+        }
+
         @Test
         void isReclaimedWhenTheWaiterMayNotPreempt() {
             Cluster cluster =
