@@ -22,6 +22,7 @@ import java.util.function.Predicate;
 public final class Budgets implements ObjectInformer.Handler<GpuBudget> {
 
     private final InstantSource clock;
+    private final Optional<String> shared;
     private final Map<String, KnownBudget> byName = new ConcurrentHashMap<>();
 
     /** Name of the budget by namespace. */
@@ -29,9 +30,21 @@ public final class Budgets implements ObjectInformer.Handler<GpuBudget> {
 
     private volatile boolean known;
 
-    /** Budgets that have not been listed yet. */
+    /** Budgets that have not been listed yet; a namespace that none of them names is unlimited. */
     public Budgets(InstantSource clock) {
+        this(clock, Optional.empty());
+    }
+
+    /**
+     * The same.
+     *
+     * @param shared name of the budget of all namespaces that no other names, once the timekeeper
+     *     has made it: it names each of them when it sees a pod there, and admission counts on it
+     *     before; empty if they are unlimited until one names them
+     */
+    public Budgets(InstantSource clock, Optional<String> shared) {
         this.clock = clock;
+        this.shared = shared;
     }
 
     /** Whether all budgets have been listed; before that nobody may act on what is here. */
@@ -51,7 +64,10 @@ public final class Budgets implements ObjectInformer.Handler<GpuBudget> {
 
     /** The budget that pays for a namespace; empty if none does, so that it is unlimited. */
     public Optional<KnownBudget> ofNamespace(String namespace) {
-        return Optional.ofNullable(owners.get(namespace)).flatMap(this::named);
+        String owner = owners.get(namespace);
+        return owner == null
+                ? shared.flatMap(this::named).filter(KnownBudget::byDefault)
+                : named(owner);
     }
 
     @Override

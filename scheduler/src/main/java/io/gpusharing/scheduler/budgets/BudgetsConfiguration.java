@@ -8,6 +8,7 @@ import io.gpusharing.kubernetes.GpuGrant;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import java.time.Clock;
+import java.util.Optional;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -17,8 +18,14 @@ import org.springframework.context.annotation.Configuration;
 class BudgetsConfiguration {
 
     @Bean
-    Budgets budgets(Clock clock) {
-        return new Budgets(clock);
+    Budgets budgets(
+            @Value("${gpusharing.budgets.unnamed-namespaces:Unlimited}") String unnamed,
+            Clock clock) {
+        return new Budgets(
+                clock,
+                "Shared".equals(unnamed)
+                        ? Optional.of(GpuBudget.OF_UNNAMED_NAMESPACES)
+                        : Optional.empty());
     }
 
     @Bean

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param line empty if the budget is unlimited, is not understood, or cannot be read
  * @param asOf instant of the status; null before the first one
  * @param paused whether an administrator wants reclaim to leave its pods alone
+ * @param byDefault whether namespaces may draw on it that it does not name yet
  * @param readable whether the object could be read; of one that could not, only its namespaces are
  *     known
  */
@@ -38,6 +39,7 @@ public record KnownBudget(
         Optional<BudgetLine> line,
         @Nullable Instant asOf,
         boolean paused,
+        boolean byDefault,
         boolean readable) {
 
     /**
@@ -57,6 +59,7 @@ public record KnownBudget(
                                 ? null
                                 : ApiTime.readPresent(published.status().asOf()),
                         isPaused(object),
+                        object.isMadeByDefault(),
                         true);
         var _ = budget.standing(now);
         var _ = budget.minimumRun();
@@ -77,6 +80,7 @@ public record KnownBudget(
                 Optional.empty(),
                 null,
                 isPaused(object),
+                object.isMadeByDefault(),
                 false);
     }
 

@@ -56,6 +56,26 @@ class BudgetsTest {
         assertThat(payer("team-b")).isEmpty();
     }
 
+    /** As admission has judged its pods. */
+    @Test
+    void whereNamespacesShareABudgetOneDrawsOnItBeforeItIsNamed() {
+        var sharing = new Budgets(() -> TEN, Optional.of("unnamed-namespaces"));
+        ObjectNode made = budget("unnamed-namespaces", 60, TEN);
+        made.withObject("metadata").withObject("labels").put("gpusharing.io/default", "true");
+        sharing.onUpdate(read(made));
+        sharing.onUpdate(read(budget("team-a", 60, TEN)));
+        sharing.onListed();
+
+        assertThat(sharing.ofNamespace("new").map(KnownBudget::name))
+                .contains("unnamed-namespaces");
+        assertThat(sharing.ofNamespace("team-a").map(KnownBudget::name)).contains("team-a");
+
+        sharing.onUpdate(read(budget("unnamed-namespaces", 60, TEN)));
+        assertThat(sharing.ofNamespace("new")).as("an administrator's own").isEmpty();
+        sharing.onDelete(read(made));
+        assertThat(sharing.ofNamespace("new")).as("not made yet").isEmpty();
+    }
+
     @Test
     void theStandingFollowsTheLineOfTheStatus() {
         listed(budget("team-a", 60, TEN));

@@ -1,6 +1,6 @@
 package io.gpusharing.timekeeper.budget;
 
-import io.gpusharing.timekeeper.budget.account.Budget;
+import io.gpusharing.kubernetes.GpuBudget;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -51,7 +51,7 @@ public record BudgetProperties(
         return switch (unnamedNamespaces) {
             case Unlimited -> Optional.empty();
             case PerNamespace -> Optional.of(namespace);
-            case Shared -> Optional.of(Budget.OF_UNNAMED_NAMESPACES);
+            case Shared -> Optional.of(GpuBudget.OF_UNNAMED_NAMESPACES);
         };
     }
 

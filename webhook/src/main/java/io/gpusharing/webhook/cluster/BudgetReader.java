@@ -35,7 +35,7 @@ final class BudgetReader implements ObjectInformer.Handler<GpuBudget> {
         PublishedBudget budget = object.published();
         // Here, and not at the review of a pod, which would fail then.
         var _ = budget.standingAt(clock.instant());
-        budgets.put(budget);
+        budgets.put(budget, object.isMadeByDefault());
     }
 
     @Override

@@ -25,8 +25,10 @@ public final class PublishedBudgets {
 
     /**
      * A budget with its line, which is computed once: the standing of every pod is read from it.
+     *
+     * @param byDefault whether namespaces may draw on it that it does not name yet
      */
-    private record Known(PublishedBudget budget, Optional<BudgetLine> line) {
+    private record Known(PublishedBudget budget, Optional<BudgetLine> line, boolean byDefault) {
 
         NamespaceStanding at(Instant now) {
             Standing standing =
@@ -63,7 +65,7 @@ public final class PublishedBudgets {
      */
     public PublishedBudgets(Collection<PublishedBudget> budgets, Optional<String> shared) {
         this.shared = shared;
-        budgets.forEach(budget -> byName.put(budget.name(), known(budget)));
+        budgets.forEach(budget -> byName.put(budget.name(), known(budget, true)));
         this.owners = assigned();
     }
 
@@ -71,9 +73,14 @@ public final class PublishedBudgets {
         return PublishedBudget.owners(byName.values().stream().map(Known::budget));
     }
 
-    /** A budget is new or has changed. A status changes often, and costs no more than itself. */
-    void put(PublishedBudget budget) {
-        Known before = byName.put(budget.name(), known(budget));
+    /**
+     * A budget is new or has changed. A status changes often, and costs no more than itself.
+     *
+     * @param byDefault whether the timekeeper made it: an administrator's own pays for those
+     *     namespaces alone that it names, whatever its name is
+     */
+    void put(PublishedBudget budget, boolean byDefault) {
+        Known before = byName.put(budget.name(), known(budget, byDefault));
         if (before == null
                 || !before.budget().created().equals(budget.created())
                 || !before.budget().spec().namespaces().equals(budget.spec().namespaces())) {
@@ -88,8 +95,8 @@ public final class PublishedBudgets {
         }
     }
 
-    private static Known known(PublishedBudget budget) {
-        return new Known(budget, budget.line());
+    private static Known known(PublishedBudget budget, boolean byDefault) {
+        return new Known(budget, budget.line(), byDefault);
     }
 
     /** The budget of a name; empty if there is none. */
@@ -107,8 +114,11 @@ public final class PublishedBudgets {
      * it; until then nothing of it is used, and the namespace is unlimited here.
      */
     public NamespaceStanding standingOf(String namespace, Instant now) {
-        String owner = owners.getOrDefault(namespace, shared.orElse(""));
-        Known known = byName.get(owner);
+        String owner = owners.get(namespace);
+        Known known =
+                owner == null
+                        ? shared.map(byName::get).filter(Known::byDefault).orElse(null)
+                        : byName.get(owner);
         return known == null ? NamespaceStanding.unlimited(now) : known.at(now);
     }
 }

@@ -43,8 +43,8 @@ class PublishedBudgetsTest {
         budgets.remove("old");
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("young");
 
-        budgets.put(budget("older", NOW.minusSeconds(90)));
-        budgets.put(budget("young", NOW));
+        budgets.put(budget("older", NOW.minusSeconds(90)), false);
+        budgets.put(budget("young", NOW), false);
         assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("older");
     }
 
@@ -62,6 +62,17 @@ class PublishedBudgetsTest {
         var budgets = new PublishedBudgets(List.of(budget("for-all", NOW)), Optional.of("for-all"));
 
         assertThat(budgets.standingOf("brand-new", NOW).budget()).isEqualTo("for-all");
+    }
+
+    /** As the timekeeper charges, and the scheduler evicts. */
+    @Test
+    void anAdministratorsBudgetOfThatNamePaysForThoseAloneThatItNames() {
+        var budgets = new PublishedBudgets(List.of(), Optional.of("for-all"));
+
+        budgets.put(budget("for-all", NOW), false);
+
+        assertThat(budgets.standingOf("brand-new", NOW).budget()).isNull();
+        assertThat(budgets.standingOf("shared", NOW).budget()).isEqualTo("for-all");
     }
 
     private static PublishedBudget budget(String name, Instant created) {

@@ -2,7 +2,6 @@ package io.gpusharing.timekeeper.budget.account;
 
 import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.gpusharing.ApiTime;
-import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetSpec;
 import io.gpusharing.budget.GpuBudgetSpec.PeriodSpec;
 import io.gpusharing.budget.GpuBudgetSpec.Share;
@@ -41,12 +40,6 @@ public record Budget(
         boolean byDefault,
         @Nullable GpuBudgetStatus published,
         @Nullable InvalidSpec invalidSpec) {
-
-    /** Name of the budget that all namespaces share that no budget names, where they do. */
-    public static final String OF_UNNAMED_NAMESPACES = "unnamed-namespaces";
-
-    /** Label of a budget that we created for namespaces that no budget names. */
-    public static final String MADE_BY_US = Names.PREFIX + "default";
 
     /**
      * Of two that name one namespace, the older keeps it; in the same second, the first by name.
@@ -134,7 +127,7 @@ public record Budget(
                 ApiTime.read(meta.getCreationTimestamp()),
                 edited(meta.getManagedFields()),
                 object.getSpec(),
-                meta.getLabels() != null && "true".equals(meta.getLabels().get(MADE_BY_US)),
+                object.isMadeByDefault(),
                 object.getStatus(),
                 InvalidSpec.of(object.getSpec()).orElse(null));
     }

@@ -83,9 +83,9 @@ class DefaultBudgets extends LeaderTask {
         if (namespaces.isEmpty()) {
             return;
         }
-        Budget present = watch.get(Budget.OF_UNNAMED_NAMESPACES);
+        Budget present = watch.get(GpuBudget.OF_UNNAMED_NAMESPACES);
         if (present == null) {
-            create(Budget.OF_UNNAMED_NAMESPACES, namespaces);
+            create(GpuBudget.OF_UNNAMED_NAMESPACES, namespaces);
             return;
         }
         if (!present.byDefault()) {
@@ -93,7 +93,7 @@ class DefaultBudgets extends LeaderTask {
             return;
         }
         client.resources(GpuBudget.class)
-                .withName(Budget.OF_UNNAMED_NAMESPACES)
+                .withName(GpuBudget.OF_UNNAMED_NAMESPACES)
                 .edit(budget -> {
                     budget.setSpec(withNamespaces(budget.getSpec(), namespaces));
                     return budget;
@@ -105,7 +105,7 @@ class DefaultBudgets extends LeaderTask {
         budget.setMetadata(
                 new ObjectMetaBuilder()
                         .withName(name)
-                        .addToLabels(Budget.MADE_BY_US, "true")
+                        .addToLabels(GpuBudget.MADE_BY_DEFAULT, "true")
                         .build());
         budget.setSpec(spec(List.copyOf(namespaces)));
         try {
