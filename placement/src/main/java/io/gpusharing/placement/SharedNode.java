@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNullElse;
 import static java.util.stream.Collectors.toUnmodifiableSet;
 
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.sharing.Sharing;
@@ -16,8 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +96,36 @@ public record SharedNode(
         return refused.contains(podUid)
                 ? List.of()
                 : gpus.stream().flatMap(gpu -> held(asks, ask -> List.of(gpu)).stream()).toList();
+    }
+
+    /**
+     * Micro-GPUs that a pod holds of the GPUs that it is on, which may differ in size: of each the
+     * larger of the parts of its processors and of its memory. Empty if nobody says which they are.
+     *
+     * @param asks as for {@link #held(String, List)}
+     */
+    public OptionalLong share(String podUid, List<ContainerAsk> asks) {
+        if (!granted.containsKey(podUid) && !isPlaced(asks)) {
+            return OptionalLong.empty();
+        }
+        Map<String, Gpu> byId =
+                all().gpus().stream().collect(Collectors.toMap(Gpu::id, gpu -> gpu));
+        List<GpuHold> holds = held(podUid, asks);
+        return holds.isEmpty() || !holds.stream().allMatch(it -> byId.containsKey(it.gpu()))
+                ? OptionalLong.empty()
+                : OptionalLong.of(
+                        holds.stream()
+                                .mapToLong(
+                                        it -> share(it, Objects.requireNonNull(byId.get(it.gpu()))))
+                                .sum());
+    }
+
+    private static long share(GpuHold hold, Gpu gpu) {
+        if (hold.whole()) {
+            return GpuShare.WHOLE;
+        }
+        long memory = gpu.size() == 0 ? 0 : hold.memory() * GpuShare.WHOLE / gpu.size();
+        return Math.max(hold.cores() * GpuShare.WHOLE / CORES, memory);
     }
 
     private static List<GpuHold> held(

@@ -42,6 +42,22 @@ class SharedNodeTest {
                 .containsExactly(hold("GPU-1", 30, 1_024));
     }
 
+    /** Two GiB are an eighth of the one GPU and a quarter of the other. */
+    @Test
+    void aShareIsOneOfTheGpuThatAPodIsOn() {
+        assertThat(NODE.share("written", List.of(ask("cuda", Kind.App, 10, "GPU-0"))))
+                .hasValue(125_000);
+        assertThat(NODE.share("written", List.of(ask("cuda", Kind.App, 10, "GPU-1"))))
+                .hasValue(250_000);
+        assertThat(NODE.share("written", List.of(ask("cuda", Kind.App, 50, "GPU-1"))))
+                .hasValue(500_000);
+        assertThat(NODE.share("granted", List.of(ask("cuda", Kind.App, 50, "GPU-0"))))
+                .as("by the device plugin")
+                .hasValue(300_000);
+        assertThat(NODE.share("anywhere", List.of(ask("cuda", Kind.App, 50)))).isEmpty();
+        assertThat(NODE.share("gone", List.of(ask("cuda", Kind.App, 50, "GPU-7")))).isEmpty();
+    }
+
     @Test
     void whatIsWrittenCountsWhereNothingIsGranted() {
         assertThat(NODE.held("written", List.of(ask("cuda", Kind.App, 50, "GPU-0"))))

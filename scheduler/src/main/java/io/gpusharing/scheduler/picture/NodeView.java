@@ -69,6 +69,14 @@ public record NodeView(
                         hold.containers());
     }
 
+    /** Micro-GPUs that a pod holds here, of the very GPUs that it is on where that is known. */
+    public long share(Holder gpuPod) {
+        return shared == null
+                ? gpuPod.share()
+                : shared.share(gpuPod.pod().uid(), gpuPod.hold().containers())
+                        .orElse(gpuPod.share());
+    }
+
     /**
      * What the device plugin says that pods hold that are here no more: their processes may live
      * on, and until they have ended their GPUs are not free.

@@ -1,6 +1,7 @@
 package io.gpusharing.scheduler.reclaiming.plan;
 
 import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toMap;
 import static java.util.stream.Collectors.toSet;
 
 import io.gpusharing.budget.GpuTime;
@@ -26,6 +27,7 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -139,12 +141,17 @@ final class VictimSelector {
      *     be taken for an answer
      */
     private Evict evict(Room room, BitSet going, List<Gang> kept, @Nullable Instant refusedSince) {
+        Map<String, NodeView> byName =
+                snapshot.nodes().stream().collect(toMap(NodeView::name, node -> node));
         var victims = new ArrayList<Victim>();
         going.stream()
                 .mapToObj(gangs::get)
                 .forEach(gang -> {
                     Instant refused = kept.contains(gang) ? refusedSince : null;
-                    gang.pods().forEach(pod -> victims.add(victim(gang, pod, refused)));
+                    gang.pods()
+                            .forEach(pod ->
+                                    victims.add(
+                                            victim(gang, pod, byName.get(pod.node()), refused)));
                 });
         Set<String> gone = victims.stream().map(it -> it.pod().uid()).collect(toSet());
         return new Evict(
@@ -161,9 +168,11 @@ final class VictimSelector {
                         .toList());
     }
 
-    private Victim victim(Gang gang, Holder pod, @Nullable Instant refusedSince) {
+    private Victim victim(
+            Gang gang, Holder pod, @Nullable NodeView node, @Nullable Instant refusedSince) {
         Instant since = pod.since().isBefore(snapshot.now()) ? pod.since() : snapshot.now();
-        GpuTime cost = GpuTime.accrued(pod.share(), since, snapshot.now());
+        long share = node == null ? pod.share() : node.share(pod);
+        GpuTime cost = GpuTime.accrued(share, since, snapshot.now());
         String together =
                 gang.pods().size() > 1
                         ? "; all %d pods of its job go together".formatted(gang.pods().size())

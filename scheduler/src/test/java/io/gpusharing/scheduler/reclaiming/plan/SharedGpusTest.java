@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.Reach;
@@ -73,6 +74,22 @@ class SharedGpusTest {
                         .waits(waiter(pod("team-b", "w").share(80, 10)));
 
         assertThat(victims(cluster.decide())).containsExactly("a0", "a1");
+    }
+
+    /** Half of the memory of the one on which it is, whatever another pod's would be. */
+    @Test
+    void whatARunHasUsedIsReckonedByTheGpuThatItIsOn() {
+        Holder holder = young("a0", 20).share(10, 30).on("n1", 0);
+        Cluster cluster =
+                cluster(NOTHING_GRANTED)
+                        .runs(holder)
+                        .runs(young("a1", 12).share(90, 10).on("n1", 1))
+                        .waits(waiter(pod("team-b", "w").gpus(2)));
+
+        assertThat(((Evict) cluster.decide()).victims())
+                .filteredOn(victim -> victim.pod().equals(holder.pod()))
+                .singleElement()
+                .satisfies(victim -> assertThat(victim.cost()).isEqualTo(20 * 60 * 500_000L));
     }
 
     /** One node is ours and held by a pod in budget, on the other one another provider's. */
