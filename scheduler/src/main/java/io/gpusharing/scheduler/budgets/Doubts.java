@@ -22,7 +22,7 @@ public record Doubts(
         Optional<String> ofAll, Set<String> behind, Map<String, Instant> grants, Instant now) {
 
     /** Nobody may be evicted, whatever budgets say. */
-    static Doubts ofAll(String why, Instant now) {
+    public static Doubts ofAll(String why, Instant now) {
         return new Doubts(Optional.of(why), Set.of(), Map.of(), now);
     }
 

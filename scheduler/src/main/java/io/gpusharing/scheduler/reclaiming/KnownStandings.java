@@ -58,7 +58,7 @@ final class KnownStandings implements PresentStandings {
                     throw new IllegalStateException(why);
                 });
         Instant now = clock.instant();
-        var payers = new Payers(budgets, fresh, now);
+        var payers = new Payers(budgets, () -> fresh.doubts(now), now);
         boolean paused =
                 properties.paused()
                         || known.isTrue(settings.ownNamespace(), Names.RECLAIM_PAUSED_ANNOTATION);

@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.reclaiming;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.scheduler.budgets.Budgets;
-import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.cluster.SchedulerName;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
 import io.gpusharing.scheduler.picture.reading.ReadingSettings;
@@ -34,7 +33,6 @@ class ReclaimConfiguration {
     @Bean
     Reclaimer reclaimer(
             Budgets budgets,
-            FreshBudgets fresh,
             ClusterSnapshotReader snapshots,
             ReclaimEvictions evictions,
             Reservations reservations,
@@ -46,7 +44,6 @@ class ReclaimConfiguration {
         var reclaimer =
                 new Reclaimer(
                         budgets,
-                        fresh,
                         snapshots,
                         evictions,
                         reservations,

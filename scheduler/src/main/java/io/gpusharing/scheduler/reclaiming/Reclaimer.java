@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.scheduler.budgets.Budgets;
-import io.gpusharing.scheduler.budgets.FreshBudgets;
+import io.gpusharing.scheduler.budgets.Doubts;
 import io.gpusharing.scheduler.budgets.KnownBudget;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.reading.ClusterSnapshotReader;
@@ -48,7 +48,6 @@ final class Reclaimer extends LeaderTask {
     private static final Set<Reason> TROUBLES = Set.of(Reason.NOT_KEPT, Reason.NOT_WRITTEN);
 
     private final Budgets budgets;
-    private final FreshBudgets fresh;
     private final ClusterSnapshotReader snapshots;
     private final ReclaimEvictions evictions;
     private final Reservations reservations;
@@ -69,7 +68,6 @@ final class Reclaimer extends LeaderTask {
 
     Reclaimer(
             Budgets budgets,
-            FreshBudgets fresh,
             ClusterSnapshotReader snapshots,
             ReclaimEvictions evictions,
             Reservations reservations,
@@ -79,7 +77,6 @@ final class Reclaimer extends LeaderTask {
             Clock clock) {
         super("reclaim", leadership, clock);
         this.budgets = budgets;
-        this.fresh = fresh;
         this.snapshots = snapshots;
         this.evictions = evictions;
         this.reservations = reservations;
@@ -116,16 +113,18 @@ final class Reclaimer extends LeaderTask {
             metrics.left(List.of());
             return;
         }
-        if (isDoubtful(now) || !evictions.areCurrent()) {
+        Doubts doubts = snapshots.doubts(now);
+        note(doubts.ofAll());
+        if (doubts.ofAll().isPresent() || !evictions.areCurrent()) {
             return;
         }
-        metrics.time(() -> decide(now));
+        metrics.time(() -> decide(now, doubts));
     }
 
-    private void decide(Instant now) {
+    private void decide(Instant now, Doubts doubts) {
         long last = evictions.last();
         ClusterSnapshotReader.Reading reading =
-                snapshots.read(evictions.past(now.minus(properties.lookBack())));
+                snapshots.read(evictions.past(now.minus(properties.lookBack())), doubts);
         Planner planner = new Planner(properties.rules(reading.paused()), queue, listed);
         List<Decision> decisions = planner.plan(reading.snapshot(), reading.nodePods());
         var left = new ArrayList<Leave>();
@@ -256,12 +255,8 @@ final class Reclaimer extends LeaderTask {
         return !over.getOrDefault(false, Set.of()).isEmpty();
     }
 
-    /**
-     * Whether no budget at all may be acted on, or what is known of the cluster is no picture of
-     * it. One line when that changes, not one a second.
-     */
-    private boolean isDoubtful(Instant now) {
-        Optional<String> present = snapshots.whyNot().or(() -> fresh.doubts(now).ofAll());
+    /** One line when that changes, not one a second. */
+    private void note(Optional<String> present) {
         if (!present.equals(doubt)) {
             present.ifPresent(why ->
                     log.atWarn()
@@ -269,7 +264,6 @@ final class Reclaimer extends LeaderTask {
                             .log("nobody is evicted: what is known is in doubt"));
         }
         doubt = present;
-        return present.isPresent();
     }
 
     /** One line when they change, not one a second. */

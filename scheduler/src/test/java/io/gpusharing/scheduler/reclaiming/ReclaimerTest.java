@@ -369,6 +369,7 @@ class ReclaimerTest {
                                         .contains(
                                                 "fieldSelector=spec.nodeName=gpu-1,status.phase!="));
         assertThat(replica.registry.get("gpusharing.reclaim.round").timer().count()).isEqualTo(1);
+        assertThat(teams.api.to("/leases/gpusharing-ledger")).hasSize(1);
     }
 
     @Test

@@ -131,7 +131,6 @@ final class TwoTeams implements AutoCloseable {
             reclaimer =
                     new Reclaimer(
                             budgets,
-                            fresh,
                             new ClusterSnapshotReader(
                                     api.client(),
                                     shown,

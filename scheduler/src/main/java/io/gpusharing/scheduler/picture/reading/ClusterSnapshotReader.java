@@ -11,6 +11,7 @@ import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.budgets.Budgets;
+import io.gpusharing.scheduler.budgets.Doubts;
 import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.cluster.ClusterSight;
 import io.gpusharing.scheduler.cluster.NodeFields;
@@ -93,14 +94,38 @@ public final class ClusterSnapshotReader {
         return sight.whyUnseen();
     }
 
+    /**
+     * What stands against acting on what is known of the cluster and of budgets.
+     *
+     * @throws KubernetesClientException if the API server does not say how budgets stand
+     */
+    public Doubts doubts(Instant now) {
+        return whyNot().map(why -> Doubts.ofAll(why, now)).orElseGet(() -> fresh.doubts(now));
+    }
+
     /** Whether there is a pod that has found no place since then or for longer. */
     public boolean anyWaitsSince(Instant then) {
         return known.anyWaitsSince(then);
     }
 
-    /** The cluster as it is known now. */
+    /**
+     * The cluster as it is known now.
+     *
+     * @throws KubernetesClientException if the API server does not say whether budgets may be acted
+     *     on
+     */
     public Reading read(Past past) {
         Instant now = clock.instant();
+        return read(past, now, new Payers(budgets, () -> fresh.doubts(now), now));
+    }
+
+    /** The same where it has been asked already what stands against acting on budgets. */
+    public Reading read(Past past, Doubts doubts) {
+        Instant now = clock.instant();
+        return read(past, now, new Payers(budgets, () -> doubts, now));
+    }
+
+    private Reading read(Past past, Instant now, Payers payers) {
         Ending ending = Ending.at(now, settings.settle(), settings.maxGrace());
         var pods = new SnapshotPods(known.known(), it -> known.at(it, ending));
         Map<String, SharedNode> shared = known.shared();
@@ -112,7 +137,7 @@ public final class ClusterSnapshotReader {
                         : Map.of();
         pods.groups.complete(shared, kept.values().stream().flatMap(List::stream).toList());
         List<Holder> gpuPods = pods.gpuPods();
-        Map<String, BudgetAccount> accounts = accounts(namespaces(pods, gpuPods), now);
+        Map<String, BudgetAccount> accounts = accounts(namespaces(pods, gpuPods), payers);
         ClusterSnapshot snapshot =
                 new ClusterSnapshot(
                                 now,
@@ -188,8 +213,7 @@ public final class ClusterSnapshotReader {
     }
 
     /** Who pays for each namespace that a budget limits. */
-    private Map<String, BudgetAccount> accounts(Set<String> namespaces, Instant now) {
-        var payers = new Payers(budgets, fresh, now);
+    private static Map<String, BudgetAccount> accounts(Set<String> namespaces, Payers payers) {
         var accounts = new HashMap<String, BudgetAccount>();
         for (String namespace : namespaces) {
             payers.of(namespace).ifPresent(it -> accounts.put(namespace, it));

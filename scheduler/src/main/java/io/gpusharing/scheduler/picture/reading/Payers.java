@@ -2,13 +2,13 @@ package io.gpusharing.scheduler.picture.reading;
 
 import io.gpusharing.scheduler.budgets.Budgets;
 import io.gpusharing.scheduler.budgets.Doubts;
-import io.gpusharing.scheduler.budgets.FreshBudgets;
 import io.gpusharing.scheduler.budgets.KnownBudget;
 import io.gpusharing.scheduler.picture.BudgetAccount;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +19,17 @@ import org.jspecify.annotations.Nullable;
 public final class Payers {
 
     private final Budgets budgets;
-    private final FreshBudgets fresh;
+    private final Supplier<Doubts> asked;
     private final Instant now;
     private final Map<String, Optional<BudgetAccount>> known = new HashMap<>();
     private @Nullable Doubts doubts;
 
-    public Payers(Budgets budgets, FreshBudgets fresh, Instant now) {
+    /**
+     * @param asked what stands against acting on budgets
+     */
+    public Payers(Budgets budgets, Supplier<Doubts> asked, Instant now) {
         this.budgets = budgets;
-        this.fresh = fresh;
+        this.asked = asked;
         this.now = now;
     }
 
@@ -45,7 +48,7 @@ public final class Payers {
             return Optional.empty();
         }
         if (doubts == null) {
-            doubts = fresh.doubts(now);
+            doubts = asked.get();
         }
         Doubts said = doubts;
         return budgets.ofNamespace(namespace).map(it -> account(it, said));
