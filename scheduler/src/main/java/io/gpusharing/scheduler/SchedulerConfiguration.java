@@ -1,9 +1,10 @@
 package io.gpusharing.scheduler;
 
+import static io.gpusharing.kubernetes.ApiServerAccess.watching;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpusharing.Names;
-import io.gpusharing.kubernetes.ApiServerAccess;
 import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.DefectEvents;
 import io.gpusharing.kubernetes.PodSharing;
@@ -78,14 +79,12 @@ class SchedulerConfiguration {
     @Bean
     ApiServerAccessTask apiServer(KubernetesClient client, MeterRegistry metrics, Clock clock) {
         return new ApiServerAccessTask(
-                new ApiServerAccess(
-                        client,
-                        List.of(
-                                ApiServerAccess.watching("", "pods"),
-                                ApiServerAccess.watching("", "nodes"),
-                                ApiServerAccess.watching("gpusharing.io", "gpunodes"),
-                                ApiServerAccess.watching("gpusharing.io", "gpureservations")),
-                        clock),
+                client,
+                List.of(
+                        watching("", "pods"),
+                        watching("", "nodes"),
+                        watching("gpusharing.io", "gpunodes"),
+                        watching("gpusharing.io", "gpureservations")),
                 Duration.ZERO,
                 metrics,
                 clock);

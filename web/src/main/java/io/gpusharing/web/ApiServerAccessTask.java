@@ -1,11 +1,14 @@
 package io.gpusharing.web;
 
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.ApiServerAccess;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -23,13 +26,18 @@ public final class ApiServerAccessTask extends LeaderTask implements HealthIndic
     private final Duration keptInService;
 
     /**
+     * @param needed rights without which the service does not work
      * @param keptInService for how long the service stays ready while it is refused, because what
      *     it knows is good enough; the health has the reason meanwhile
      */
     public ApiServerAccessTask(
-            ApiServerAccess access, Duration keptInService, MeterRegistry metrics, Clock clock) {
+            KubernetesClient client,
+            List<ResourceAttributes> needed,
+            Duration keptInService,
+            MeterRegistry metrics,
+            Clock clock) {
         super("api-server-access", clock);
-        this.access = access;
+        this.access = new ApiServerAccess(client, needed, clock);
         this.keptInService = keptInService;
         Gauge.builder("gpusharing.apiserver.refused", access, it -> it.refusedFor().toSeconds())
                 .baseUnit("seconds")

@@ -1,9 +1,9 @@
 package io.gpusharing.web;
 
+import static io.gpusharing.kubernetes.ApiServerAccess.watching;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.kubernetes.ApiServerAccess;
 import io.gpusharing.kubernetes.ReviewingApiServer;
 import io.gpusharing.testing.SteppingClock;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -23,8 +23,6 @@ class ApiServerAccessTaskTest {
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
     private final ReviewingApiServer api = new ReviewingApiServer();
     private final KubernetesClient client = api.client("void");
-    private final ApiServerAccess access =
-            new ApiServerAccess(client, List.of(ApiServerAccess.watching("", "pods")), clock);
 
     ApiServerAccessTaskTest() throws IOException {}
 
@@ -36,7 +34,7 @@ class ApiServerAccessTaskTest {
 
     private ApiServerAccessTask keptInServiceFor(Duration time) {
         api.knows("next");
-        return new ApiServerAccessTask(access, time, metrics, clock);
+        return new ApiServerAccessTask(client, List.of(watching("", "pods")), time, metrics, clock);
     }
 
     private static void refusedFor(

@@ -1,9 +1,10 @@
 package io.gpusharing.timekeeper.cluster;
 
+import static io.gpusharing.kubernetes.ApiServerAccess.watching;
+
 import com.github.benmanes.caffeine.cache.Interner;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpusharing.kubernetes.ApiServerAccess;
 import io.gpusharing.kubernetes.ApiServerClock;
 import io.gpusharing.kubernetes.ApiServerConnections;
 import io.gpusharing.kubernetes.PodReader;
@@ -94,13 +95,11 @@ class ClusterConfiguration {
     @Bean
     ApiServerAccessTask apiServer(KubernetesClient client, MeterRegistry metrics, Clock clock) {
         return new ApiServerAccessTask(
-                new ApiServerAccess(
-                        client,
-                        List.of(
-                                ApiServerAccess.watching("", "pods"),
-                                ApiServerAccess.watching("", "nodes"),
-                                ApiServerAccess.watching("gpusharing.io", "gpubudgets")),
-                        clock),
+                client,
+                List.of(
+                        watching("", "pods"),
+                        watching("", "nodes"),
+                        watching("gpusharing.io", "gpubudgets")),
                 Duration.ZERO,
                 metrics,
                 clock);

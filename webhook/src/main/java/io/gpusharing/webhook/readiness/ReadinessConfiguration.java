@@ -1,7 +1,8 @@
 package io.gpusharing.webhook.readiness;
 
+import static io.gpusharing.kubernetes.ApiServerAccess.watching;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpusharing.kubernetes.ApiServerAccess;
 import io.gpusharing.web.ApiServerAccessTask;
 import io.gpusharing.webhook.admission.Admission;
 import io.gpusharing.webhook.admission.AdmissionProperties;
@@ -36,12 +37,10 @@ class ReadinessConfiguration {
     @Bean
     ApiServerAccessTask apiServer(KubernetesClient client, MeterRegistry metrics, Clock clock) {
         return new ApiServerAccessTask(
-                new ApiServerAccess(
-                        client,
-                        List.of(
-                                ApiServerAccess.watching("gpusharing.io", "gpubudgets"),
-                                ApiServerAccess.watching("scheduling.k8s.io", "priorityclasses")),
-                        clock),
+                client,
+                List.of(
+                        watching("gpusharing.io", "gpubudgets"),
+                        watching("scheduling.k8s.io", "priorityclasses")),
                 KEPT_IN_SERVICE,
                 metrics,
                 clock);
