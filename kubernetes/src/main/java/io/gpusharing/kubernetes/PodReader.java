@@ -19,6 +19,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the few things of a pod that concern us; the rest is not kept in memory. */
@@ -41,6 +42,8 @@ public final class PodReader {
 
     /** No name in Kubernetes is longer. */
     private static final int MAX_NAME = 253;
+
+    private static final Pattern NOT_STORABLE = Pattern.compile("[\\x00\\p{Cs}]");
 
     private final Predicate<String> gpuResource;
     private final Function<Pod, Claimed> claims;
@@ -103,19 +106,18 @@ public final class PodReader {
     }
 
     /**
-     * What people write: no database text holds the character 0, and the API server lets it pass.
+     * What people write: no database text holds the character 0, which the API server lets pass,
+     * nor half of a pair of surrogates.
      */
     public static String storable(String text) {
-        return text.replace('\0', '\uFFFD');
+        return NOT_STORABLE.matcher(text).replaceAll("\uFFFD");
     }
 
     /**
      * What is kept of a pod for its life. A real name is no longer; a tenant's may be a megabyte.
      */
     private static String inShort(String text) {
-        return text.length() <= MAX_NAME
-                ? storable(text)
-                : storable(text.substring(0, MAX_NAME)).replaceAll("\\p{Cs}", "\uFFFD");
+        return storable(text.substring(0, Math.min(text.length(), MAX_NAME)));
     }
 
     private static Map<String, String> annotations(ObjectMeta meta) {

@@ -85,6 +85,12 @@ class PodReaderTest {
     }
 
     @Test
+    void noDatabaseTextHoldsCharacterZeroOrHalfOfAPair() {
+        assertThat(PodReader.storable("a\0b\uD83Dc\uDCA9d\uD83D\uDCA9"))
+                .isEqualTo("a\uFFFDb\uFFFDc\uFFFDd\uD83D\uDCA9");
+    }
+
+    @Test
     void aStatusOfNothingIsRead() {
         PodFacts pod =
                 read(

@@ -32,10 +32,7 @@ public record PhysicalGpu(@Nullable String model, long memoryMiB) {
         return new PhysicalGpu(
                 model == null || model.isBlank()
                         ? null
-                        : PodReader.storable(model)
-                                .replaceAll("\\p{Cs}", "\uFFFD")
-                                .strip()
-                                .replaceAll("\\s+", "-"),
+                        : PodReader.storable(model).strip().replaceAll("\\s+", "-"),
                 memoryMiB == null ? 0 : Math.clamp(memoryMiB, 0, MOST_MIB));
     }
 
