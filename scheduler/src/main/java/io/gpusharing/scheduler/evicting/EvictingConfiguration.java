@@ -142,14 +142,14 @@ class EvictingConfiguration {
             Clock clock) {
         var store = new PlanStore(client, unreadable.ofReader(), new EvictionMetrics(registry));
         var pods = new PodLookup(client);
-        var claims = new Claims(pods, watch, store);
+        var preemptions = new PreemptionFollower(pods, watch, store);
         var waiters = new Waiters(pods, store);
         var refusedStarts =
                 new RefusedStartPlanner(pods, store, refused, properties.startDeadline());
         return new Evictor(
                 store,
                 new Evictions(
-                        new Surveyor(pods, claims, properties.maxGrace()),
+                        new Surveyor(pods, preemptions, properties.maxGrace()),
                         new EvictionApi(client),
                         store,
                         new EvictionEvents(client, refused),
@@ -158,7 +158,7 @@ class EvictingConfiguration {
                         budgetsAreKnown,
                         whyNotByBudgets,
                         properties.maxGrace()),
-                new PreemptionFollower(pods, claims, store),
+                preemptions,
                 waiters,
                 refusedStarts,
                 new UnaskedPreemptions(

@@ -32,15 +32,15 @@ final class Surveyor {
     private static final String EXEMPT = "is exempted by an administrator";
 
     private final PodLookup pods;
-    private final Claims claims;
+    private final PreemptionFollower preemptions;
     private final Duration maxGrace;
 
     /**
      * @param maxGrace what a victim is given to end at most
      */
-    Surveyor(PodLookup pods, Claims claims, Duration maxGrace) {
+    Surveyor(PodLookup pods, PreemptionFollower preemptions, Duration maxGrace) {
         this.pods = pods;
-        this.claims = claims;
+        this.preemptions = preemptions;
         this.maxGrace = maxGrace;
     }
 
@@ -105,7 +105,7 @@ final class Surveyor {
         if (plan.phase() != Phase.Planned) {
             return new Answer(victim.uid(), Result.Gone.name(), "it was gone already");
         }
-        if (claims.isOthers(plan, victim, pod)) {
+        if (preemptions.isOthers(plan, victim, pod)) {
             return byAnother(victim);
         }
         Optional<Answer> mark = plan.answer(victim);
