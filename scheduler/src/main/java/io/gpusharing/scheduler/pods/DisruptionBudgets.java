@@ -77,9 +77,13 @@ public final class DisruptionBudgets implements ObjectInformer.Handler<PodDisrup
 
     /** Names of those that guard a pod of this namespace with these labels. */
     public Set<String> guarding(String namespace, Map<String, String> labels) {
-        return known.getOrDefault(namespace, Map.of()).values().stream()
-                .filter(budget -> budget.guards(labels))
-                .map(DisruptionBudget::name)
-                .collect(toUnmodifiableSet());
+        Map<String, DisruptionBudget> there = known.get(namespace);
+        // Most namespaces have none, and it is asked for each pod in turn.
+        return there == null
+                ? Set.of()
+                : there.values().stream()
+                        .filter(budget -> budget.guards(labels))
+                        .map(DisruptionBudget::name)
+                        .collect(toUnmodifiableSet());
     }
 }

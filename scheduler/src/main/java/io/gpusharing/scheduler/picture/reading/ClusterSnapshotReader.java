@@ -250,7 +250,9 @@ public final class ClusterSnapshotReader {
                 }
             }
             var sizes = new HashMap<String, Integer>();
-            gpuPods.forEach(pod -> sizes.merge(pod.gang(), 1, Integer::sum));
+            gpuPods.stream()
+                    .filter(pod -> !pod.gang().equals(pod.pod().uid()))
+                    .forEach(pod -> sizes.merge(pod.gang(), 1, Integer::sum));
             tooLarge = Gangs.tooLarge(sizes);
         }
 

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,7 @@ import org.jspecify.annotations.Nullable;
  * @param exemption why it must never be evicted, by its own word; null if it does not say so
  * @param isStatic whether its kubelet runs it from a file
  * @param lowered whether it was admitted while its budget was used up, with the class of that
+ * @param last what it was at the last instant that was asked for
  */
 record KnownHolder(
         PodRef pod,
@@ -58,10 +60,15 @@ record KnownHolder(
         boolean isStatic,
         @Nullable Instant end,
         Duration grace,
-        boolean lowered) {
+        boolean lowered,
+        AtomicReference<@Nullable Seen> last) {
+
+    /** What a pod was, and of what that followed. */
+    record Seen(NodeFacts facts, boolean isSpared, Set<String> disruptions, Holder holder) {}
 
     /**
-     * The pod at one instant.
+     * The pod at one instant: mostly what it was before, for ten thousand pods are asked for each
+     * second, and few of them end.
      *
      * @param facts what is known of its node
      * @param grammars what its request means there
@@ -70,6 +77,25 @@ record KnownHolder(
      * @param ending when a pod that is being deleted counts as leaving
      */
     Holder at(
+            NodeFacts facts,
+            RequestGrammars grammars,
+            boolean isSpared,
+            Set<String> disruptions,
+            Ending ending) {
+        Seen before = last.get();
+        if (before != null
+                && end == null
+                && before.isSpared == isSpared
+                && before.facts.equals(facts)
+                && before.disruptions.equals(disruptions)) {
+            return before.holder;
+        }
+        Holder holder = read(facts, grammars, isSpared, disruptions, ending);
+        last.set(new Seen(facts, isSpared, disruptions, holder));
+        return holder;
+    }
+
+    private Holder read(
             NodeFacts facts,
             RequestGrammars grammars,
             boolean isSpared,
@@ -164,7 +190,8 @@ record KnownHolder(
                     isStatic(pod, facts),
                     PodEnd.of(pod),
                     interned.one(PodEnd.grace(pod)),
-                    isLowered(meta, facts));
+                    isLowered(meta, facts),
+                    new AtomicReference<>());
         }
 
         /** Nobody but admission writes how a budget stood then. */
@@ -200,7 +227,8 @@ record KnownHolder(
                             false,
                             null,
                             PodEnd.grace(pod),
-                            false));
+                            false,
+                            new AtomicReference<>()));
         }
 
         /** Where it is bound, or where the scheduler makes room for it. */

@@ -115,6 +115,36 @@ class SnapshotPodsTest {
         return readers.gpuPod(pod(yaml), Map.of(), ENDING);
     }
 
+    @Test
+    void aPodIsTheSameUntilSomethingOfItChanges() {
+        KnownHolder known = readers.known(pod(RUNNING));
+        Holder first = known.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), ENDING);
+
+        assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), ENDING)).isSameAs(first);
+        assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, true, Set.of(), ENDING).exemption())
+                .isNotNull();
+        assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), ENDING)).isEqualTo(first);
+        Set<String> guarding = Set.of("team-a/all");
+        assertThat(
+                        known.at(NodeFacts.UNKNOWN, VCUDA, false, guarding, ENDING)
+                                .disruptionBudgets())
+                .isEqualTo(guarding);
+        var labelled = new NodeFacts(Map.of(), Map.of("gpu", "a100"));
+        assertThat(known.at(labelled, VCUDA, false, guarding, ENDING))
+                .isNotSameAs(known.at(NodeFacts.UNKNOWN, VCUDA, false, guarding, ENDING));
+    }
+
+    @Test
+    void aPodThatEndsIsLookedAtEachTime() {
+        Pod deleted = pod(RUNNING);
+        deleted.getMetadata().setDeletionTimestamp("2026-03-02T12:55:00Z");
+        KnownHolder known = readers.known(deleted);
+        var later = new Ending(ENDING.overdue().plusSeconds(120), ENDING.awaited());
+
+        assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), ENDING).leaving()).isTrue();
+        assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), later).leaving()).isFalse();
+    }
+
     @ParameterizedTest
     @CsvSource({"512, 1", "513, 513"})
     void aGangOfMoreThanOnePlanEndsIsNone(int members, int gangs) {
