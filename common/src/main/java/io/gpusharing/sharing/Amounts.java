@@ -93,9 +93,14 @@ public record Amounts(Map<String, BigDecimal> byResource) {
 
     /** Whether everything that is asked for here is free there; nothing else matters. */
     public boolean fitInto(Amounts free) {
-        return byResource.entrySet().stream()
-                .filter(entry -> entry.getValue().signum() > 0)
-                .allMatch(entry -> free.of(entry.getKey()).compareTo(entry.getValue()) >= 0);
+        // Asked of thousands of nodes for each pod that waits.
+        for (Map.Entry<String, BigDecimal> wanted : byResource.entrySet()) {
+            BigDecimal amount = wanted.getValue();
+            if (amount.signum() > 0 && free.of(wanted.getKey()).compareTo(amount) < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private Amounts merged(Amounts other, BinaryOperator<BigDecimal> both) {

@@ -1,6 +1,8 @@
 package io.gpusharing.placement;
 
 import io.gpusharing.sharing.Amounts;
+import io.gpusharing.sharing.ContainerAsk;
+import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.wire.ContainerPlacement;
 import io.gpusharing.wire.GpuHold;
 import java.util.List;
@@ -31,7 +33,35 @@ public record FreeCapacity(Amounts amounts, @Nullable GpuLayout gpus, boolean sh
 
     /** Whether the pod fits. */
     public boolean fits(PodAsk pod) {
-        return pod.requests().fitInto(amounts) && (gpus == null || place(pod, gpus).isPresent());
+        return pod.requests().fitInto(amounts) && fitsOnGpus(pod);
+    }
+
+    /** Whether its GPUs are free, as far as it is known who holds which. */
+    public boolean fitsOnGpus(PodAsk pod) {
+        if (gpus == null) {
+            return true;
+        }
+        GpuAsk single = single(pod);
+        // Both are the same, and this much faster.
+        return single == null
+                ? place(pod, gpus).isPresent()
+                : gpus.gpus().stream().filter(gpu -> gpu.fits(single)).count() >= single.count();
+    }
+
+    /** What the pod asks for, if it is one thing and may be on any GPU; else null. */
+    private @Nullable GpuAsk single(PodAsk pod) {
+        if (!shared) {
+            return pod.gpus().size() == 1 ? pod.gpus().getFirst() : null;
+        }
+        ContainerAsk first = pod.containers().size() == 1 ? pod.containers().getFirst() : null;
+        return first != null && first.on().isEmpty() ? first.ask() : null;
+    }
+
+    /**
+     * Whether the pod fits, too, where more is free: several containers may be packed worse then.
+     */
+    public boolean isMonotone(PodAsk pod) {
+        return gpus == null || (shared ? pod.containers() : pod.gpus()).size() < 2;
     }
 
     /** Which GPUs it would hold; empty if that is unknown, or it does not fit. */

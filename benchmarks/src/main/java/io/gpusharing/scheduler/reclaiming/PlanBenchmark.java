@@ -50,7 +50,10 @@ public class PlanBenchmark {
     @Param("100")
     public int waiters;
 
-    /** Namespaces of those that wait: from each the round answers one, and the others like it. */
+    /**
+     * Of how many kinds those that wait are, each from a namespace of its own and with a request of
+     * its own: of each kind the round answers one, and the others like it.
+     */
     @Param({"5", "50"})
     public int kinds;
 
@@ -84,7 +87,7 @@ public class PlanBenchmark {
         for (int waiter = 0; waiter < waiters; waiter++) {
             cluster.waits(
                     Cluster.pod(name(waiter % kinds), "waiter-" + waiter)
-                            .gpus(GPUS)
+                            .share(GPUS * 100L, waiter % kinds)
                             .cpus(0)
                             .waiting(Duration.ofMinutes(10)));
         }

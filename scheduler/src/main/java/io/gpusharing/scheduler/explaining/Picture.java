@@ -12,7 +12,6 @@ import io.gpusharing.scheduler.picture.Offers;
 import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,8 +61,7 @@ public final class Picture {
                         node -> node.empty().amounts());
         Map<String, List<Holder>> pods =
                 snapshot.gpuPods().stream().collect(groupingBy(Holder::node));
-        snapshot.nodes().stream()
-                .sorted(Comparator.comparing(NodeView::name))
+        snapshot.nodes()
                 .forEach(node ->
                         nodes.put(
                                 node.name(),

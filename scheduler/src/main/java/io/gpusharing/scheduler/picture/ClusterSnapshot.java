@@ -11,6 +11,7 @@ import io.gpusharing.sharing.ContainerAsk;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of the cluster that reclaim reads, at one instant.
  *
+ * @param nodes by name
  * @param budgets by namespace; a namespace without one is unlimited
  * @param disruptionsAllowed how many pods each PodDisruptionBudget lets go now, by {@code
  *     namespace/name}
@@ -42,7 +44,7 @@ public record ClusterSnapshot(
 
     public ClusterSnapshot {
         waiters = List.copyOf(waiters);
-        nodes = List.copyOf(nodes);
+        nodes = nodes.stream().sorted(Comparator.comparing(NodeView::name)).toList();
         gpuPods = List.copyOf(gpuPods);
         budgets = Map.copyOf(budgets);
         disruptionsAllowed = Map.copyOf(disruptionsAllowed);
@@ -130,6 +132,9 @@ public record ClusterSnapshot(
      * @param evicted UIDs of the pods
      */
     public ClusterSnapshot without(Set<String> evicted) {
+        if (evicted.isEmpty()) {
+            return this;
+        }
         var allowed = new HashMap<>(disruptionsAllowed);
         var remaining = new ArrayList<Holder>();
         for (Holder gpuPod : gpuPods) {

@@ -3,11 +3,9 @@ package io.gpusharing.scheduler.picture;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodHold;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
-import io.gpusharing.sharing.Amounts;
 import io.gpusharing.wire.GpuHold;
 import java.util.Collection;
 import java.util.HashMap;
@@ -58,15 +56,14 @@ public record NodeView(
         return KeptRoom.against(waiter.pod().uid(), waiter.priority(), kept, uid -> false);
     }
 
-    /** What a pod that is here holds, by the word of whoever hands out the node's GPUs. */
-    public PodHold hold(Holder gpuPod) {
-        PodHold hold = gpuPod.hold();
+    /**
+     * What a pod that is here holds of GPUs, by the word of whoever hands out the node's; null if
+     * nobody knows.
+     */
+    public @Nullable List<GpuHold> gpus(Holder pod) {
         return shared == null
-                ? hold
-                : new PodHold(
-                        hold.requests(),
-                        shared.held(gpuPod.pod().uid(), hold.containers()),
-                        hold.containers());
+                ? pod.hold().gpus()
+                : shared.held(pod.pod().uid(), pod.hold().containers());
     }
 
     /** Micro-GPUs that a pod holds here, of the very GPUs that it is on where that is known. */
@@ -83,11 +80,10 @@ public record NodeView(
      *
      * @param here the pods that are
      */
-    public PodHold leftBehind(Collection<Holder> here) {
+    public List<GpuHold> leftBehind(Collection<Holder> here) {
         Map<String, List<GpuHold>> granted =
                 new HashMap<>(shared == null ? Map.of() : shared.granted());
         here.forEach(gpuPod -> granted.remove(gpuPod.pod().uid()));
-        return new PodHold(
-                Amounts.NONE, granted.values().stream().flatMap(List::stream).toList(), List.of());
+        return granted.values().stream().flatMap(List::stream).toList();
     }
 }

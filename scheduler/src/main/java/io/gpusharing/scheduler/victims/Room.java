@@ -6,8 +6,6 @@ import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.sharing.Amounts;
-import io.gpusharing.sharing.ContainerAsk;
-import io.gpusharing.sharing.GpuAsk;
 import io.gpusharing.wire.ContainerPlacement;
 import io.gpusharing.wire.GpuHold;
 import java.math.BigDecimal;
@@ -163,9 +161,8 @@ public final class Room {
      * worse where more is free, and GPUs count once it is known who holds which.
      */
     boolean isMonotone() {
-        int asks = empty.shared() ? ask.containers().size() : ask.gpus().size();
         return empty.gpus() == null
-                || (asks < 2 && promised.isEmpty() && holds().somewhere().isEmpty());
+                || (empty.isMonotone(ask) && promised.isEmpty() && holds().somewhere().isEmpty());
     }
 
     /** Whether the pod fits without these gangs. */
@@ -205,24 +202,8 @@ public final class Room {
 
     /** Whether GPUs do without these gangs, as far as it is known who holds them. */
     boolean fitsOnGpus(BitSet gone) {
-        return free(gone).map(this::fitsOn).orElse(true);
-    }
-
-    private boolean fitsOn(GpuLayout free) {
-        GpuAsk single = single();
-        // Both are the same, and this much faster.
-        return single == null
-                ? new FreeCapacity(Amounts.NONE, free, empty.shared()).place(ask).isPresent()
-                : free.gpus().stream().filter(gpu -> gpu.fits(single)).count() >= single.count();
-    }
-
-    /** What the pod asks for, if it is one thing and may be on any GPU; else null. */
-    private @Nullable GpuAsk single() {
-        if (!empty.shared()) {
-            return ask.gpus().size() == 1 ? ask.gpus().getFirst() : null;
-        }
-        ContainerAsk first = ask.containers().size() == 1 ? ask.containers().getFirst() : null;
-        return first != null && first.on().isEmpty() ? first.ask() : null;
+        return new FreeCapacity(Amounts.NONE, free(gone).orElse(null), empty.shared())
+                .fitsOnGpus(ask);
     }
 
     /** Where our device plugin would put the pod's containers; empty if another one does. */

@@ -2,18 +2,19 @@ package io.gpusharing.scheduler.reclaiming.plan;
 
 import static java.util.stream.Collectors.groupingBy;
 
+import io.gpusharing.placement.FreeCapacity;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
-import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.Past.PastEviction;
+import io.gpusharing.scheduler.reclaiming.plan.RoundSnapshot.Held;
+import io.gpusharing.scheduler.reclaiming.plan.RoundSnapshot.Node;
 import io.gpusharing.scheduler.victims.Room;
 import io.gpusharing.scheduler.victims.Room.Part;
 import io.gpusharing.sharing.Amounts;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,23 +27,33 @@ final class FitCheck {
     /** In place of a gang: whoever is gone by then. */
     static final int GONE = -2;
 
-    private static final BitSet NOBODY = new BitSet();
-
     private final Waiter waiter;
-    private final RoundSnapshot round;
     private final Map<String, List<Waiter>> promised;
 
-    FitCheck(RoundSnapshot round, Waiter waiter) {
+    FitCheck(ClusterSnapshot snapshot, Waiter waiter) {
         this.waiter = waiter;
-        this.round = round;
-        this.promised = promised(round.snapshot(), waiter);
+        this.promised = promised(snapshot, waiter);
     }
 
     /** Whether an empty node of this kind would do, and the waiter's scheduler could use it. */
-    boolean couldEverFit(NodeView node) {
-        return waiter.reach().admits(node)
-                && waiter.constraints().admit(node)
-                && room(node, List.of(), List.of()).fits(NOBODY);
+    boolean couldEverFit(Node node) {
+        return waiter.reach().admits(node.view())
+                && waiter.constraints().admit(node.view())
+                && node.view().empty().fits(waiter.ask());
+    }
+
+    /**
+     * Whether there is hope that it fits beside those who stay whatever is done: they are the same
+     * for all waiters.
+     *
+     * @param weaker whether those of a lower priority may go, too; the scheduler, which preempts
+     *     them, is trusted where sums do
+     */
+    boolean couldFit(Node node, boolean weaker) {
+        FreeCapacity most = node.most(weaker ? waiter.priority() : Integer.MIN_VALUE);
+        PodAsk ask = waiter.ask();
+        return ask.requests().fitInto(most.amounts())
+                && (weaker || !most.isMonotone(ask) || most.fitsOnGpus(ask));
     }
 
     /**
@@ -51,17 +62,16 @@ final class FitCheck {
      * @param gangOf the number of the gang with which a pod goes, {@link Room#STAYS}, or {@link
      *     #GONE}
      */
-    Room room(NodeView node, ToIntFunction<Holder> gangOf) {
-        List<Holder> here = round.on(node.name());
+    Room room(Node node, ToIntFunction<Holder> gangOf) {
         var parts = new ArrayList<Part>();
-        for (Holder pod : here) {
-            int gang = gangOf.applyAsInt(pod);
+        for (Held held : node.held()) {
+            int gang = gangOf.applyAsInt(held.pod());
             if (gang != GONE) {
-                parts.add(new Part(gang, pod.hold().requests(), () -> node.hold(pod).gpus()));
+                parts.add(new Part(gang, held.pod().hold().requests(), held::gpus));
             }
         }
-        parts.add(new Part(Room.STAYS, Amounts.NONE, () -> node.leftBehind(here).gpus()));
-        List<KeptRoom> kept = node.keptFrom(waiter);
+        parts.add(new Part(Room.STAYS, Amounts.NONE, node::leftBehind));
+        List<KeptRoom> kept = node.view().keptFrom(waiter);
         for (KeptRoom room : kept) {
             parts.add(new Part(Room.STAYS, Amounts.NONE, room::held));
         }
@@ -72,11 +82,8 @@ final class FitCheck {
                 unplaced.add(other.ask());
             }
         }
-        return room(node, parts, unplaced);
-    }
-
-    private Room room(NodeView node, List<Part> parts, List<PodAsk> unplaced) {
-        return new Room(node.name(), waiter.ask(), node.empty(), parts, Amounts.NONE, unplaced);
+        return new Room(
+                node.name(), waiter.ask(), node.view().empty(), parts, Amounts.NONE, unplaced);
     }
 
     /** Others for whom room was made and who have not taken it yet. */

@@ -2,25 +2,21 @@ package io.gpusharing.scheduler.reclaiming.plan;
 
 import io.gpusharing.kubernetes.GpuEviction;
 import io.gpusharing.placement.KeptRoom;
-import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
-import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.Past.PastEviction;
-import io.gpusharing.scheduler.picture.Reach;
-import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.pods.EndingRules;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Victim;
+import io.gpusharing.scheduler.reclaiming.plan.RoundSnapshot.Node;
 import io.gpusharing.scheduler.victims.Room;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
@@ -65,32 +61,6 @@ public final class Planner {
     }
 
     /**
-     * Everything about a waiter that its decision depends on. The hundred pods of a job are alike
-     * and are answered once.
-     *
-     * @param early whether the scheduler is still trusted to help it
-     */
-    private record WaiterKind(
-            String namespace,
-            int priority,
-            boolean preempts,
-            boolean early,
-            PodAsk ask,
-            SchedulingConstraints constraints,
-            Reach reach) {}
-
-    private WaiterKind kind(ClusterSnapshot snapshot, Waiter waiter) {
-        return new WaiterKind(
-                waiter.pod().namespace(),
-                waiter.priority(),
-                waiter.preempts(),
-                snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience())),
-                waiter.ask(),
-                waiter.constraints(),
-                waiter.reach());
-    }
-
-    /**
      * One decision for each waiter, the most important and longest waiting first; each takes for
      * granted that those before it are carried out. For {@link #MAX_EVALUATIONS} kinds of waiters
      * at most; the others have their turn in the next round.
@@ -100,18 +70,19 @@ public final class Planner {
      */
     public List<Decision> plan(ClusterSnapshot snapshot, Function<String, List<Holder>> nodePods) {
         var decisions = new ArrayList<Decision>();
-        var answers = new HashMap<WaiterKind, Leave>();
+        var answers = new HashMap<RoundPicture.Kind, Leave>();
         listed.forget(snapshot);
         var picture = new RoundPicture(snapshot, rules, listed, nodePods, this::decide);
         evaluations = 0;
         for (Waiter waiter : queue.queue(snapshot.waiters())) {
             ClusterSnapshot present = picture.known();
             Optional<Leave> refused = new WaiterFilter(present, rules).refuse(waiter);
-            Leave same = answers.get(kind(present, waiter));
             if (refused.isPresent()) {
                 decisions.add(refused.get());
                 continue;
             }
+            RoundPicture.Kind kind = picture.kind(waiter);
+            Leave same = answers.get(kind);
             if (same != null) {
                 decisions.add(same.of(waiter));
                 continue;
@@ -136,7 +107,7 @@ public final class Planner {
                 case Leave leave -> {
                     // Who was refused whom is for each waiter another question.
                     if (leave.reason() != Reason.KEPT) {
-                        answers.put(kind(present, waiter), leave);
+                        answers.put(kind, leave);
                     }
                 }
             }
@@ -191,12 +162,8 @@ public final class Planner {
 
     private Decision decide(RoundSnapshot round, Waiter waiter) {
         ClusterSnapshot snapshot = round.snapshot();
-        FitCheck fitCheck = new FitCheck(round, waiter);
-        List<NodeView> nodes =
-                snapshot.nodes().stream()
-                        .filter(fitCheck::couldEverFit)
-                        .sorted(Comparator.comparing(NodeView::name))
-                        .toList();
+        FitCheck fitCheck = new FitCheck(snapshot, waiter);
+        List<Node> nodes = round.nodes().stream().filter(fitCheck::couldEverFit).toList();
         if (nodes.isEmpty()) {
             return new Leave(
                     waiter,
@@ -205,10 +172,13 @@ public final class Planner {
                     null,
                     List.of());
         }
-        return solvedWithoutEviction(snapshot, waiter, fitCheck, nodes)
+        boolean leftToScheduler = rules.trustScheduler(waiter, snapshot.now());
+        List<Node> hopeful =
+                nodes.stream().filter(it -> fitCheck.couldFit(it, leftToScheduler)).toList();
+        return solvedWithoutEviction(waiter, fitCheck, hopeful, leftToScheduler)
                 .<Decision>map(leave -> leave)
                 .orElseGet(() ->
-                        switch (new VictimSelector(round, rules, waiter, fitCheck, nodes)
+                        switch (new VictimSelector(round, rules, waiter, fitCheck, nodes, hopeful)
                                 .select()) {
                             case Evict plan -> limited(snapshot, plan);
                             case Leave leave -> leave;
@@ -216,10 +186,7 @@ public final class Planner {
     }
 
     private Optional<Leave> solvedWithoutEviction(
-            ClusterSnapshot snapshot, Waiter waiter, FitCheck fitCheck, List<NodeView> nodes) {
-        boolean leftToScheduler =
-                waiter.preempts()
-                        && snapshot.now().isBefore(waiter.since().plus(rules.schedulerPatience()));
+            Waiter waiter, FitCheck fitCheck, List<Node> nodes, boolean leftToScheduler) {
         // In the place of gangs: who is leaving, and whom the scheduler could preempt.
         ToIntFunction<Holder> gangs =
                 pod -> pod.leaving() ? 0 : pod.priority() < waiter.priority() ? 1 : Room.STAYS;

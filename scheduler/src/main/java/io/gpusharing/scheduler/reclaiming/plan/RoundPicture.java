@@ -2,13 +2,19 @@ package io.gpusharing.scheduler.reclaiming.plan;
 
 import static java.util.stream.Collectors.toSet;
 
+import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.placement.PodAsk;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.Reach;
+import io.gpusharing.scheduler.picture.SchedulingConstraints;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -36,6 +42,29 @@ final class RoundPicture {
     private RoundSnapshot remembered;
     private int left;
 
+    /** UIDs of waiters for whom room was kept when the round began. */
+    private final Set<String> withRoom;
+
+    /** By the waiter's budget those of which nobody goes for it. */
+    private final Map<String, Set<String>> owed = new HashMap<>();
+
+    /**
+     * Everything about a waiter that its decision depends on. The hundred pods of a job are alike
+     * and are answered once, and so are those of other namespaces that want the same.
+     *
+     * @param trusting whether it is still left to the scheduler to help it
+     * @param owed budgets of which nobody goes for it
+     * @param own its UID if room is kept for it, which is in nobody else's question; else empty
+     */
+    record Kind(
+            int priority,
+            boolean trusting,
+            PodAsk ask,
+            SchedulingConstraints constraints,
+            Reach reach,
+            Set<String> owed,
+            String own) {}
+
     /**
      * @param nodePods all pods of a node, asked for once
      * @param decide by what is known of the cluster
@@ -51,7 +80,27 @@ final class RoundPicture {
         this.nodePods = nodePods;
         this.decide = decide;
         this.known = known;
+        this.withRoom =
+                known.nodes().stream()
+                        .flatMap(node -> node.kept().stream())
+                        .map(KeptRoom::podUid)
+                        .collect(toSet());
         this.remembered = new RoundSnapshot(listed.completing(known), rules);
+    }
+
+    /** What a waiter asks. */
+    Kind kind(Waiter waiter) {
+        String uid = waiter.pod().uid();
+        return new Kind(
+                waiter.priority(),
+                rules.trustScheduler(waiter, known.now()),
+                waiter.ask(),
+                waiter.constraints(),
+                waiter.reach(),
+                owed.computeIfAbsent(
+                        known.budgetName(waiter.pod()),
+                        budget -> VictimFilter.owedTo(budget, known, rules)),
+                withRoom.contains(uid) ? uid : "");
     }
 
     /** What is known for certain. */
@@ -62,6 +111,7 @@ final class RoundPicture {
     /** Something has changed. */
     void becomes(ClusterSnapshot other) {
         known = other;
+        owed.clear();
         remembered = new RoundSnapshot(listed.completing(other), rules);
     }
 

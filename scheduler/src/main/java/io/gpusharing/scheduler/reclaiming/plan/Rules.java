@@ -1,6 +1,8 @@
 package io.gpusharing.scheduler.reclaiming.plan;
 
+import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import java.time.Duration;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,4 +20,10 @@ public record Rules(
         Duration noReturn,
         Duration maxGrace,
         @Nullable Duration insistAfter,
-        boolean paused) {}
+        boolean paused) {
+
+    /** Whether the scheduler is trusted to preempt for a waiter: for a while, where it may. */
+    boolean trustScheduler(Waiter waiter, Instant now) {
+        return waiter.preempts() && now.isBefore(waiter.since().plus(schedulerPatience));
+    }
+}

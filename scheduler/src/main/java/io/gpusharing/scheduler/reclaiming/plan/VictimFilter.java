@@ -14,12 +14,12 @@ import io.gpusharing.scheduler.reclaiming.plan.BudgetOrder.Gang;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Candidate;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +32,6 @@ final class VictimFilter {
 
     private final ClusterSnapshot snapshot;
     private final Rules rules;
-    private final Map<String, List<Holder>> gangs;
 
     /** Why each pod stays whatever becomes of the others of its gang, by UID; else null. */
     private final Map<String, @Nullable Spared> own = new HashMap<>();
@@ -40,18 +39,24 @@ final class VictimFilter {
     /** Every pod with a GPU that is not leaving yet, in the order of nodes and pods. */
     private final List<Candidate> candidates;
 
-    /** Gangs that may be evicted, in the order in which they would go. */
-    private final List<Gang> eligible = new ArrayList<>();
+    /** Why those of a gang stay who could go alone: one of the others does. */
+    private final Map<String, Spared> together = new HashMap<>();
+
+    /** Gangs that may be evicted, by their keys in the order in which they would go. */
+    private final Map<String, Gang> eligible = new LinkedHashMap<>();
 
     VictimFilter(ClusterSnapshot snapshot, Rules rules) {
         this.snapshot = snapshot;
         this.rules = rules;
         List<Holder> holders =
                 snapshot.gpuPods().stream().filter(it -> it.hasGpu() && !it.leaving()).toList();
-        this.gangs =
-                holders.stream().collect(groupingBy(Holder::gang, LinkedHashMap::new, toList()));
-        gangs.forEach(this::judge);
-        eligible.sort(Gang.EVICTION_ORDER);
+        holders.stream()
+                .collect(groupingBy(Holder::gang, LinkedHashMap::new, toList()))
+                .entrySet()
+                .stream()
+                .flatMap(it -> judge(it.getKey(), it.getValue()).stream())
+                .sorted(Gang.EVICTION_ORDER)
+                .forEach(it -> eligible.put(it.key(), it));
         this.candidates =
                 holders.stream()
                         .map(it ->
@@ -63,14 +68,33 @@ final class VictimFilter {
                         .toList();
     }
 
-    private void judge(String gang, List<Holder> pods) {
+    /** The gang if it may be evicted. */
+    private Optional<Gang> judge(String gang, List<Holder> pods) {
         // A job that starts a new pod now and then is not young for ever.
         Instant since = since(pods, Comparator.naturalOrder());
-        pods.forEach(pod -> own.put(pod.pod().uid(), spared(pod, since)));
-        BudgetAccount budget = snapshot.budgetOf(pods.getFirst().pod());
-        if (budget != null && pods.stream().allMatch(pod -> own(pod.pod()) == null)) {
-            eligible.add(new Gang(gang, budget, pods, since(pods, Comparator.reverseOrder())));
+        boolean stays = false;
+        for (Holder pod : pods) {
+            Spared spared = spared(pod, since);
+            own.put(pod.pod().uid(), spared);
+            if (spared != null && !stays && pods.size() > 1) {
+                together.put(
+                        gang,
+                        new Spared(
+                                "goes only together with another, which stays",
+                                "goes only together with %s, which stays: %s"
+                                        .formatted(pod.pod(), spared.words())));
+            }
+            stays |= spared != null;
         }
+        BudgetAccount budget = snapshot.budgetOf(pods.getFirst().pod());
+        return budget == null || stays
+                ? Optional.empty()
+                : Optional.of(new Gang(gang, budget, pods, since(pods, Comparator.reverseOrder())));
+    }
+
+    /** Whether a gang may be evicted, for some waiter at least. */
+    boolean mayGo(String gang) {
+        return eligible.containsKey(gang);
     }
 
     private @Nullable Spared own(PodRef pod) {
@@ -79,7 +103,7 @@ final class VictimFilter {
 
     /** All pods of these nodes that could go or stay for a waiter, in the order of the snapshot. */
     List<Candidate> candidates(Waiter waiter, Set<String> nodes) {
-        Set<String> owed = owedTo(waiter);
+        Set<String> owed = owedTo(snapshot.budgetName(waiter.pod()), snapshot, rules);
         Stream<Candidate> there = candidates.stream().filter(it -> nodes.contains(it.node()));
         return owed.isEmpty()
                 ? there.toList()
@@ -93,17 +117,9 @@ final class VictimFilter {
 
     private @Nullable Spared why(Holder gpuPod) {
         Spared itself = own(gpuPod.pod());
-        if (itself != null) {
-            return itself;
-        }
-        for (Holder member : gangs.getOrDefault(gpuPod.gang(), List.of())) {
-            Spared other = own(member.pod());
-            if (other != null) {
-                return new Spared(
-                        "goes only together with another, which stays",
-                        "goes only together with %s, which stays: %s"
-                                .formatted(member.pod(), other.words()));
-            }
+        Spared others = together.get(gpuPod.gang());
+        if (itself != null || others != null) {
+            return itself != null ? itself : others;
         }
         return DisruptionGuard.protecting(gpuPod, snapshot).orElse(null);
     }
@@ -113,19 +129,20 @@ final class VictimFilter {
      * which they would go. A PodDisruptionBudget may still keep them.
      */
     List<Gang> eligible(Waiter waiter, Set<String> nodes) {
-        Set<String> owed = owedTo(waiter);
-        return eligible.stream()
+        Set<String> owed = owedTo(snapshot.budgetName(waiter.pod()), snapshot, rules);
+        return eligible.values().stream()
                 .filter(gang -> !owed.contains(gang.budget().name()))
                 .filter(gang -> gang.pods().stream().anyMatch(pod -> nodes.contains(pod.node())))
                 .toList();
     }
 
     /**
-     * Budgets for which the waiter's was evicted lately: none of theirs is evicted for it, or the
-     * two would take the same room from each other.
+     * Budgets for which a waiter's was evicted lately: none of theirs is evicted for it, or the two
+     * would take the same room from each other.
+     *
+     * @param budget the waiter's
      */
-    private Set<String> owedTo(Waiter waiter) {
-        String budget = snapshot.budgetName(waiter.pod());
+    static Set<String> owedTo(String budget, ClusterSnapshot snapshot, Rules rules) {
         return snapshot.past().stream()
                 .filter(it -> it.went() && it.victimBudget().equals(budget))
                 .filter(it -> it.at().plus(rules.noReturn()).isAfter(snapshot.now()))

@@ -8,7 +8,6 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
-import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.reclaiming.plan.BudgetOrder.Gang;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Candidate;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;
@@ -16,6 +15,7 @@ import io.gpusharing.scheduler.reclaiming.plan.Decision.Leave;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Reason;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Spared;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Victim;
+import io.gpusharing.scheduler.reclaiming.plan.RoundSnapshot.Node;
 import io.gpusharing.scheduler.victims.Choice;
 import io.gpusharing.scheduler.victims.Room;
 import io.gpusharing.scheduler.victims.VictimSearch;
@@ -39,7 +39,7 @@ final class VictimSelector {
     private final Rules rules;
     private final Waiter waiter;
     private final FitCheck fitCheck;
-    private final List<NodeView> nodes;
+    private final List<Node> hopeful;
     private final DisruptionGuard disruptions;
     private final List<Candidate> considered;
 
@@ -47,29 +47,34 @@ final class VictimSelector {
     private final List<Gang> gangs;
 
     /**
-     * @param nodes that could take the waiter, by name
+     * @param nodes that could take the waiter if they were empty, by name
+     * @param hopeful those of them that could take it if everybody went who may
      */
     VictimSelector(
             RoundSnapshot round,
             Rules rules,
             Waiter waiter,
             FitCheck fitCheck,
-            List<NodeView> nodes) {
+            List<Node> nodes,
+            List<Node> hopeful) {
         this.snapshot = round.snapshot();
         this.rules = rules;
         this.waiter = waiter;
         this.fitCheck = fitCheck;
-        this.nodes = nodes;
+        this.hopeful = hopeful;
         this.disruptions = new DisruptionGuard(snapshot, rules, waiter);
-        Set<String> names = nodes.stream().map(NodeView::name).collect(toSet());
+        Set<String> names = nodes.stream().map(Node::name).collect(toSet());
         this.considered = round.victims().candidates(waiter, names);
         List<Gang> eligible = round.victims().eligible(waiter, names);
+        this.gangs = hopeful.isEmpty() ? eligible : keptLast(eligible);
+    }
+
+    /** Those who are kept come last, so that no more of them are needed than must be. */
+    private List<Gang> keptLast(List<Gang> eligible) {
         Set<String> free = disruptions.evictableNow(eligible);
-        // Those who are kept come last, so that no more of them are needed than must be.
-        this.gangs =
-                eligible.stream()
-                        .sorted(Comparator.comparing(gang -> !free.contains(gang.key())))
-                        .toList();
+        return eligible.stream()
+                .sorted(Comparator.comparing(gang -> !free.contains(gang.key())))
+                .toList();
     }
 
     Decision select() {
@@ -79,7 +84,7 @@ final class VictimSelector {
         var numbers = new HashMap<String, Integer>();
         gangs.forEach(gang -> numbers.put(gang.key(), numbers.size()));
         List<Room> rooms =
-                nodes.stream()
+                hopeful.stream()
                         .map(node ->
                                 fitCheck.room(
                                         node,

@@ -941,6 +941,21 @@ class PlannerTest {
         }
 
         @Test
+        void whoseBudgetMayNotTakeTheRoomIsNotAnsweredAsAnotherThatAsksForTheSame() {
+            Cluster cluster =
+                    full().within("team-c")
+                            .before(roomForTeamA(true, true))
+                            .waits(pod("team-b", "w").gpus(1).waiting(A_MINUTE))
+                            .waits(pod("team-c", "w").gpus(1).waiting(A_MINUTE));
+
+            List<Decision> decisions =
+                    new Planner(RULES).plan(cluster.snapshot(), node -> List.of());
+
+            assertThat(decisions.stream().map(PlannerTest::outcome))
+                    .containsExactly("NOBODY", "[new]");
+        }
+
+        @Test
         void evictionsPerMinuteAreLimited() {
             var rules =
                     new Rules(
@@ -1011,6 +1026,20 @@ class PlannerTest {
             assertThat(decisions).hasSize(400).allMatch(it -> reason(it) == Reason.NO_NODE);
             assertThat(decisions.stream().map(it -> it.waiter().pod().uid()))
                     .doesNotHaveDuplicates();
+        }
+
+        @Test
+        void soAreThoseOfOtherNamespacesThatAskForTheSame() {
+            Cluster cluster = full();
+            for (int i = 0; i < 400; i++) {
+                cluster.within("team-" + i).waits(pod("team-" + i, "w").gpus(3).waiting(A_MINUTE));
+            }
+            Planner planner = new Planner(RULES);
+
+            List<Decision> decisions = planner.plan(cluster.snapshot(), node -> List.of());
+
+            assertThat(planner.evaluations()).isOne();
+            assertThat(decisions).hasSize(400).allMatch(it -> reason(it) == Reason.NO_NODE);
         }
 
         @Test

@@ -6,10 +6,12 @@ import static io.gpusharing.scheduler.reclaiming.Cluster.pod;
 import static io.gpusharing.scheduler.reclaiming.Cluster.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.request.ContainerRequest.Kind;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.Reach;
 import io.gpusharing.scheduler.reclaiming.Cluster;
@@ -123,6 +125,39 @@ class SharedGpusTest {
 
         assertThat(reason(cluster.waits(waiter(waiter.reach(Reach.NotShared))).decide()))
                 .isEqualTo(Reason.NO_NODE);
+    }
+
+    @Test
+    void forWhomRoomIsKeptIsNotAnsweredAsAnotherThatAsksForTheSame() {
+        Waiter first = waiter(pod("team-b", "w").gpus(2));
+        NodeView free = Cluster.node(NOTHING_GRANTED, amounts(200, 120, 16));
+        var room =
+                new KeptRoom(
+                        first.pod().uid(),
+                        first.priority(),
+                        "n1",
+                        List.of(
+                                new GpuHold("GPU-0", 100, 60, true),
+                                new GpuHold("GPU-1", 100, 60, true)),
+                        Set.of(),
+                        Cluster.NOON.plusSeconds(60));
+        Cluster cluster =
+                cluster(NOTHING_GRANTED)
+                        .replaceNode(
+                                new NodeView(
+                                        free.name(),
+                                        free.labels(),
+                                        free.taints(),
+                                        false,
+                                        free.empty(),
+                                        free.shared(),
+                                        List.of(room)))
+                        .waits(first)
+                        .waits(waiter(pod("team-d", "w").gpus(2)));
+
+        assertThat(new Planner(RULES).plan(cluster.snapshot(), node -> List.of()))
+                .extracting(SharedGpusTest::reason)
+                .containsExactly(Reason.FITS, Reason.NOBODY);
     }
 
     /** Of two that ask for the same the one is not answered as the other. */
