@@ -18,6 +18,7 @@ import tools.jackson.core.io.SerializedString;
 public final class PodPatch extends ObjectPatch {
 
     private final PodView pod;
+    private boolean hasPriority;
 
     /**
      * @param pod what is patched
@@ -25,6 +26,7 @@ public final class PodPatch extends ObjectPatch {
     public PodPatch(PodView pod) {
         super(pod.metadata());
         this.pod = pod;
+        this.hasPriority = pod.spec().priority() != null;
     }
 
     /**
@@ -41,11 +43,19 @@ public final class PodPatch extends ObjectPatch {
         if (classes.gives(name, pod.spec().priority(), pod.spec().preemptionPolicy())) {
             return;
         }
-        if (pod.spec().priority() != null) {
-            remove("/spec/priority");
-        }
+        removePriority();
         if (pod.spec().preemptionPolicy() != null) {
             remove("/spec/preemptionPolicy");
+        }
+    }
+
+    /**
+     * Takes the class's number away. The API server writes it again once all webhooks were asked.
+     */
+    public void removePriority() {
+        if (hasPriority) {
+            remove("/spec/priority");
+            hasPriority = false;
         }
     }
 

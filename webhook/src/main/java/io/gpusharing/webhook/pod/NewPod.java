@@ -18,6 +18,8 @@ import java.util.function.Predicate;
  */
 record NewPod(String namespace, PodView pod, Injector.Place place, Meters meters, PodPatch patch) {
 
+    private static final String KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name";
+
     /**
      * A pod as it was received. A LimitRange gives GPUs to our container as to every other where it
      * does not know better, and the next review would take them for the pod's: they are taken away
@@ -34,6 +36,7 @@ record NewPod(String namespace, PodView pod, Injector.Place place, Meters meters
         var place =
                 new Injector.Place(
                         injector.serves(received)
+                                && !isComparedWithOthers(received)
                                 && !surroundings.unmetered().contains(namespace)
                                 && !"false".equals(received.label(Names.INJECT_LABEL)),
                         surroundings.reportingCa(),
@@ -51,5 +54,16 @@ record NewPod(String namespace, PodView pod, Injector.Place place, Meters meters
             }
         }
         return new NewPod(namespace, received, place, Meters.NONE, new PodPatch(received));
+    }
+
+    /**
+     * Whether the pod is in a pod group of Kueue. Kueue counts members by their shape, in which are
+     * init containers, requests and {@code spec.priority}: a later member of another shape waits
+     * for ever. So all of them get the same from us, whatever differs when they are created: no
+     * metering container, which may not fit into a quota or have no image just then, and no {@code
+     * spec.priority} while Kueue looks, whichever class it is.
+     */
+    static boolean isComparedWithOthers(PodView pod) {
+        return pod.label(KUEUE_GROUP) != null;
     }
 }

@@ -192,6 +192,10 @@ public final class PodAdmission {
             }
         });
         priorityClass.ifPresent(name -> patch.priorityClass(name, surroundings.classes()));
+        // In the second review it is the API server that wrote it, and nobody would again.
+        if (NewPod.isComparedWithOthers(pod) && !PodStamp.isFresh(pod, now)) {
+            patch.removePriority();
+        }
         return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
     }
 
