@@ -127,7 +127,8 @@ final class SidecarManifest {
                 .put("expirationSeconds", TOKEN_SECONDS)
                 .put("path", "token");
         var state = MAPPER.createObjectNode().put("name", STATE_VOLUME + suffix);
-        state.putObject("emptyDir").put("sizeLimit", "1Mi");
+        // In memory: a volume on the disk keeps cluster-autoscaler from emptying a node.
+        state.putObject("emptyDir").put("medium", "Memory").put("sizeLimit", "1Mi");
         return List.of(
                 new SerializedString(token.toString()), new SerializedString(state.toString()));
     }

@@ -94,6 +94,15 @@ class InjectionTest {
                 .isEqualTo("token");
     }
 
+    /** Programs that empty nodes leave those alone on whose disk a pod keeps something. */
+    @Test
+    void nothingIsKeptOnTheDiskOfTheNode() {
+        JsonNode volume = installation.create(halfAGpu()).patched().at("/spec/volumes/1");
+
+        assertThat(volume.path("name").asString()).isEqualTo("gpusharing-state");
+        assertThat(volume.at("/emptyDir/medium").asString()).isEqualTo("Memory");
+    }
+
     @Test
     void namesThatTheUserTookAreLeftToTheUser() {
         ObjectNode pod = halfAGpu();
