@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,6 +47,9 @@ class WorkloadsIT {
         cluster.withWebhook();
         cluster.namespace(TEAM);
         cluster.namespace(BROKE);
+        define(cluster.api(), "kubeflow.org", "v1", "Notebook");
+        define(cluster.api(), "serving.kserve.io", "v1beta1", "InferenceService");
+        define(cluster.api(), "ray.io", "v1", "RayCluster");
         cluster.api()
                 .create(
                         "",
@@ -58,6 +62,36 @@ class WorkloadsIT {
                 .orFail();
         eventually("the webhook has read the budget")
                 .until(() -> !cluster.api().dryRun(BROKE, Pods.halfAGpu("probe")).accepted());
+    }
+
+    /** An operator's kind under its name. What its objects say is not known here: all is taken. */
+    private static void define(Api api, String group, String version, String kind) {
+        String plural = kind.toLowerCase(Locale.ROOT) + "s";
+        api.create(
+                        "",
+                        """
+                        apiVersion: apiextensions.k8s.io/v1
+                        kind: CustomResourceDefinition
+                        metadata: {name: %1$s.%2$s}
+                        spec:
+                          group: %2$s
+                          scope: Namespaced
+                          names: {kind: %4$s, plural: %1$s, singular: %5$s}
+                          versions:
+                          - name: %3$s
+                            served: true
+                            storage: true
+                            schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+                        """
+                                .formatted(
+                                        plural,
+                                        group,
+                                        version,
+                                        kind,
+                                        kind.toLowerCase(Locale.ROOT)))
+                .orFail();
+        eventually("objects of kind " + kind + " are taken")
+                .until(() -> api.get(Api.collection(TEAM, group + "/" + version, kind)).accepted());
     }
 
     static Stream<Workload> illegal() {

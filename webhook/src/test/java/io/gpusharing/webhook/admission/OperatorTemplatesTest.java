@@ -8,12 +8,14 @@ import io.gpusharing.webhook.template.TemplatePath;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -27,24 +29,11 @@ class OperatorTemplatesTest {
     private final Installation installation =
             new Installation()
                     .kinds(
-                            new PodTemplates.Kind(
-                                    ARGO,
-                                    "Workflow",
-                                    List.of(
-                                            new Pods(
-                                                    TemplatePath.parse("spec.templates[*]"),
-                                                    paths(
-                                                            "container",
-                                                            "script",
-                                                            "containerSet.containers[*]",
-                                                            "sidecars[*]"),
-                                                    paths("initContainers[*]")))),
-                            new PodTemplates.Kind(
-                                    "ray.io",
-                                    "RayCluster",
-                                    List.of(
-                                            Pods.template("spec.headGroupSpec.template"),
-                                            Pods.template("spec.workerGroupSpecs[*].template"))));
+                            file("helm/gpusharing/presets/operators.yaml")
+                                    .at("/webhook/workloads/kinds")
+                                    .valueStream()
+                                    .map(OperatorTemplatesTest::kind)
+                                    .toArray(PodTemplates.Kind[]::new));
 
     @Test
     void aWorkflowAsPeopleWriteItIsFine() {
@@ -115,6 +104,28 @@ class OperatorTemplatesTest {
                 .startsWith("container \"worker\": resources.limits[tencent.com/vcuda-memory]");
     }
 
+    /** Those of examples/, which an API server takes in WorkloadsIT. */
+    @ParameterizedTest
+    @CsvSource({
+        "kubeflow-notebook, /spec/template/spec/containers/0",
+        "kserve, /spec/predictor/model",
+        "kuberay, /spec/headGroupSpec/template/spec/containers/0",
+        "kuberay, /spec/workerGroupSpecs/0/template/spec/containers/0"
+    })
+    void anObjectOfAnOperatorIsRefusedToWhoCreatesIt(String example, String place) {
+        ObjectNode object = file("examples/%s.yaml".formatted(example));
+        String group = object.path("apiVersion").asString().split("/", 2)[0];
+        Answered legal = installation.workload(group, object, null);
+        ask(object, place, 150);
+
+        Answered illegal = installation.workload(group, object, null);
+
+        assertThat(legal.allowed()).as(legal.message()).isTrue();
+        assertThat(legal.audit("verdict")).isEqualTo("Allowed");
+        assertThat(illegal.code()).isEqualTo(422);
+        assertThat(illegal.message()).contains("vcuda-core] is 150");
+    }
+
     @Test
     void aKindThatIsNotConfiguredIsNotReviewed() {
         ObjectNode workflow = workflow();
@@ -129,8 +140,33 @@ class OperatorTemplatesTest {
                 .put("tencent.com/vcuda-core", core);
     }
 
-    private static List<TemplatePath> paths(String... texts) {
-        return Stream.of(texts).map(TemplatePath::parse).toList();
+    private static PodTemplates.Kind kind(JsonNode kind) {
+        return new PodTemplates.Kind(
+                kind.path("apiGroup").asString(),
+                kind.path("kind").asString(),
+                kind.path("pods").valueStream().map(OperatorTemplatesTest::pods).toList());
+    }
+
+    private static Pods pods(JsonNode pods) {
+        String path = pods.path("path").asString();
+        return pods.has("containers")
+                ? new Pods(
+                        TemplatePath.parse(path),
+                        paths(pods.path("containers")),
+                        paths(pods.path("initContainers")))
+                : Pods.template(path);
+    }
+
+    private static List<TemplatePath> paths(JsonNode texts) {
+        return texts.valueStream().map(text -> TemplatePath.parse(text.asString())).toList();
+    }
+
+    private static ObjectNode file(String path) {
+        try {
+            return Manifests.yaml(Files.readString(Path.of("..", path)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static ObjectNode workflow() {
