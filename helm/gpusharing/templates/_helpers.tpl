@@ -13,6 +13,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{/* Labels and annotations of every object but pods; call as the one above, with "annotations" where it has some besides the site's, which do
+not replace them. */}}
+{{- define "gpusharing.metadata" -}}
+labels:
+  {{- include "gpusharing.labels" . | nindent 2 }}
+{{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- define "gpusharing.selector" -}}
 app.kubernetes.io/name: gpusharing
 app.kubernetes.io/component: {{ .component }}
@@ -221,14 +232,6 @@ matchExpressions:
   {{- with .Values.namespaceSelectorExpressions }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
-{{- end }}
-
-{{/* The site's own annotations of policies and their bindings. */}}
-{{- define "gpusharing.policyAnnotations" -}}
-{{- with .Values.admissionPolicy.annotations }}
-annotations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
 {{- end }}
 
 {{/* What every container of ours has; node agent and device plugin add nothing to it but the host's process ids and folders of the node. */}}
