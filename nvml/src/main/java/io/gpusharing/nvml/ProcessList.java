@@ -36,6 +36,12 @@ public final class ProcessList {
         return indexOf(wanted) >= 0;
     }
 
+    /** Whether MPS serves the device, and a listed process is none of its clients. */
+    public boolean servesBesideClients(long wanted) {
+        int at = indexOf(wanted);
+        return mpsClients > 0 && at >= 0 && !isMpsClient[at];
+    }
+
     /** Forgets all entries. */
     public void clear() {
         count = 0;

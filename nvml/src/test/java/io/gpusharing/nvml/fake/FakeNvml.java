@@ -37,7 +37,7 @@ public final class FakeNvml implements SymbolLookup {
 
     private static final long HANDLE = 0x4700_0000L;
     private static final long MIG_HANDLE = 0x4800_0000L;
-    private static final long MPS_SERVER = 4_000;
+    static final long MPS_SERVER = 4_000;
     private static final int RING = 72;
     private static final long PERIOD = 200_000;
 
@@ -73,7 +73,12 @@ public final class FakeNvml implements SymbolLookup {
             List<FakeProcess> here =
                     scenario.processes.stream().filter(p -> p.device() == device).toList();
             processes.add(here);
-            rings.add(new Ring(here, RING, PERIOD));
+            rings.add(
+                    new Ring(
+                            here,
+                            RING,
+                            PERIOD,
+                            scenario.turns ? new Turns(here, scenario.randomTurns) : null));
         }
         export(NvmlCall.INIT, "init", "nvmlInit_v2");
         export(NvmlCall.SHUTDOWN, "shutdown", "nvmlShutdown");
@@ -183,7 +188,9 @@ public final class FakeNvml implements SymbolLookup {
 
     /** What a process really used since the scenario began, in microseconds of a whole GPU. */
     public long truthMicros(FakeProcess process) {
-        return process.busyHundredths(0, now()) / 100;
+        int device = process.device();
+        long done = rings.get(device).done(processes.get(device).indexOf(process));
+        return done >= 0 ? done : process.busyHundredths(0, now()) / 100;
     }
 
     private long now() {

@@ -3,6 +3,7 @@ package io.gpusharing.nvml.fake;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The driver's history of one GPU: per entry how busy the engine was and ONE process, the one that
@@ -16,6 +17,8 @@ import java.util.stream.IntStream;
  */
 final class Ring {
 
+    private static final int JITTER = 1_000;
+
     private final List<FakeProcess> processes;
     private final long periodMicros;
     private final int size;
@@ -25,7 +28,9 @@ final class Ring {
     private final int[] placeOf;
     private final long[] credit;
     private long entries;
+    private final @Nullable Turns turns;
     private long upTo;
+    private long newest;
     private int caughtLast = -1;
 
     /**
@@ -33,6 +38,15 @@ final class Ring {
      * @param size how many entries are kept
      */
     Ring(List<FakeProcess> processes, int size, long periodMicros) {
+        this(processes, size, periodMicros, null);
+    }
+
+    /**
+     * @param turns who of them runs when, and so is caught; null where each is caught as often as
+     *     it is busy
+     */
+    Ring(List<FakeProcess> processes, int size, long periodMicros, @Nullable Turns turns) {
+        this.turns = turns;
         this.processes = processes;
         this.size = size;
         this.periodMicros = periodMicros;
@@ -56,6 +70,10 @@ final class Ring {
     }
 
     private void play(long from, long to, long wallOfScenario) {
+        if (turns != null) {
+            play(turns, to, wallOfScenario);
+            return;
+        }
         long total = 0;
         int caught = -1;
         for (int i = 0; i < processes.size(); i++) {
@@ -72,6 +90,21 @@ final class Ring {
         }
         // In hundredths of a percent of the period, never above the whole.
         add(to + wallOfScenario, Math.min(10_000, total * 100 / periodMicros), caughtLast);
+    }
+
+    /** As recorded, an entry ends up to a millisecond earlier or later. */
+    private void play(Turns played, long to, long wallOfScenario) {
+        long at = to <= 0 ? to : to - JITTER + played.random(2 * JITTER);
+        long before = played.busy();
+        played.advance(at);
+        long share = (played.busy() - before) * 10_000 / Math.max(1, at - newest);
+        add(at + wallOfScenario, Math.min(10_000, share), played.last());
+        newest = at;
+    }
+
+    /** How long a process has computed in its turns; negative where they are not played. */
+    long done(int process) {
+        return turns == null ? -1 : turns.done(process);
     }
 
     /**

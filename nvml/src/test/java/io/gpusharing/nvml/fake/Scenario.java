@@ -17,6 +17,8 @@ import java.util.Map;
  *         [on=1.7s off=2.3s] [from=0s] [to=60s]
  * mps                                # processes are MPS clients, samples carry the server, which is
  *                                    # listed, not as a client, where a process is host=4000
+ * turns [random]                     # processes take turns, and the driver samples who runs: each
+ *                                    # computes for on, and again after off, or at random
  * row pid=17 sm=101 [at=-0.1s]       # a row more in each answer, at an instant relative to now
  * event device=0 type=8 data=79 at=5s # an event of a GPU: 8 an XID, 256 a change of MIG
  * empty                              # SUCCESS with no rows instead of NOT_FOUND
@@ -80,6 +82,8 @@ public final class Scenario {
     String driver = "580.159.03";
     View view = View.SHARED;
     boolean mps;
+    boolean turns;
+    boolean randomTurns;
     boolean emptyIsSuccess;
     final List<Event> events = new ArrayList<>();
     final List<Row> rows = new ArrayList<>();
@@ -122,6 +126,11 @@ public final class Scenario {
         return view;
     }
 
+    /** Whether a process is the server of MPS. */
+    public boolean isMpsServer(FakeProcess process) {
+        return mps && process.hostPid() == FakeNvml.MPS_SERVER;
+    }
+
     /** All processes, whether alive or not. */
     public List<FakeProcess> processes() {
         return processes;
@@ -132,6 +141,10 @@ public final class Scenario {
             case "driver" -> driver = words[1];
             case "view" -> view = View.valueOf(words[1].toUpperCase(java.util.Locale.ROOT));
             case "mps" -> mps = true;
+            case "turns" -> {
+                turns = true;
+                randomTurns = words.length > 1;
+            }
             case "empty" -> emptyIsSuccess = true;
             case "event" -> {
                 Map<String, String> options = options(words, 1);

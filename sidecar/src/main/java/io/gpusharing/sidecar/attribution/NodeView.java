@@ -23,6 +23,9 @@ public final class NodeView implements Viewpoint {
 
     private static final Owner NOBODY = new Owner("", "");
 
+    /** {@code nvidia-cuda-mps-server}, as the kernel cuts its name. */
+    private static final String MPS_SERVER = "nvidia-cuda-mps";
+
     private final ProcFs proc;
     private final NodeFiles files;
     private final boolean tellsCommands;
@@ -35,11 +38,13 @@ public final class NodeView implements Viewpoint {
     private static final class Known {
         final String startTime;
         final Owner owner;
+        final boolean isNamedAsMpsServer;
         long checkedMicros;
 
-        Known(String startTime, Owner owner, long nowMicros) {
+        Known(String startTime, Owner owner, boolean isNamedAsMpsServer, long nowMicros) {
             this.startTime = startTime;
             this.owner = owner;
+            this.isNamedAsMpsServer = isNamedAsMpsServer;
             this.checkedMicros = nowMicros;
         }
     }
@@ -143,7 +148,7 @@ public final class NodeView implements Viewpoint {
         }
         Owner owner =
                 path.podUid().isEmpty() ? NOBODY : new Owner(path.podUid(), path.containerId());
-        Known now = new Known(startTime, owner, nowMicros);
+        Known now = new Known(startTime, owner, proc.command(pid).equals(MPS_SERVER), nowMicros);
         known.put(pid, now, nowMicros);
         return now;
     }
@@ -151,6 +156,19 @@ public final class NodeView implements Viewpoint {
     @Override
     public boolean vanished(long pid, long nowMicros) {
         return known.get(pid, nowMicros) == null;
+    }
+
+    /**
+     * Whoever runs a process chooses its name. So it counts only of a pod that was not given the
+     * device, where that is known, or while MPS serves it and does not call the process a client.
+     */
+    @Override
+    public boolean servesMps(long pid, Owner owner, String uuid, ProcessList list, long nowMicros) {
+        Known process = known.get(pid, nowMicros);
+        return process != null
+                && process.isNamedAsMpsServer
+                && !given(owner.podUid(), uuid)
+                && (files.allocations().exact() || list.servesBesideClients(pid));
     }
 
     @Override

@@ -146,6 +146,12 @@ public final class PodView implements Viewpoint {
         return true;
     }
 
+    /** It runs in a pod of its own. */
+    @Override
+    public boolean servesMps(long pid, Owner owner, String uuid, ProcessList list, long nowMicros) {
+        return false;
+    }
+
     @Override
     public String command(long pid) {
         return "";

@@ -37,6 +37,12 @@ public sealed interface Viewpoint permits PodView, NodeView {
     /** Whether nothing could be learned of a process, for instance because it has ended. */
     boolean vanished(long pid, long nowMicros);
 
+    /**
+     * Whether a process serves a device's MPS: it computes for its clients, and nothing of that is
+     * its own pod's.
+     */
+    boolean servesMps(long pid, Owner owner, String uuid, ProcessList list, long nowMicros);
+
     /** The kernel's name of a process; empty where it is not known or not told. */
     String command(long pid);
 

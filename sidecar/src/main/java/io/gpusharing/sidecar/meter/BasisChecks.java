@@ -56,7 +56,7 @@ final class BasisChecks {
         if (!reading.listAnswer.ok()) {
             return Refusal.of("the process list", reading.listAnswer);
         }
-        if (reading.list.mpsClients > 0) {
+        if (reading.list.mpsClients > 0 || reading.namesMpsServer) {
             return "MPS serves this GPU, and it is not known whose pids its samples carry";
         }
         String refusal = view.refusesProcess(driver, reading.everJoined);

@@ -141,7 +141,7 @@ final class DeviceCounters {
     void busyAtMost(long device, @Nullable String sole) {
         for (int i = 0; i < pods.size(); i++) {
             PodCounters pod = pods.get(i);
-            pod.busyAtMost(device, pod.podUid.equals(sole));
+            pod.busyAtMost(device, pod.servesMps || pod.podUid.equals(sole));
         }
     }
 
@@ -157,6 +157,7 @@ final class DeviceCounters {
             pod.memoryBytes = 0;
             pod.workedBefore = pod.worksNow;
             pod.worksNow = false;
+            pod.servesMps &= !view.given(pod.podUid, uuid);
         }
         List<String> allocated = view.allocated(uuid);
         for (int i = 0; i < allocated.size(); i++) {
@@ -167,6 +168,7 @@ final class DeviceCounters {
             if (owner != null) {
                 PodCounters pod = of(owner.podUid());
                 pod.memoryBytes += Math.max(0, list.memory[i]);
+                pod.servesMps |= view.servesMps(list.pid[i], owner, uuid, list, now);
                 pod.worksNow |=
                         list.mpsClients == 0 || list.isMpsClient[i] || view.given(pod.podUid, uuid);
                 pod.lastPresentMicros = now;

@@ -61,6 +61,9 @@ final class DeviceReading {
     /** Whether a listed process was among this tick's rows. */
     boolean joined;
 
+    /** Whether a row is that of MPS's server: then it is not known whose the time is. */
+    boolean namesMpsServer;
+
     /** Bytes in use on the whole device; 0 while unknown. */
     long memoryUsed;
 
@@ -128,6 +131,7 @@ final class DeviceReading {
         rowsReady = false;
         rowsOfEnded = false;
         joined = false;
+        namesMpsServer = false;
         rowsAnswer = nvml.processUtilization(handle, history.from, rows);
         if (!rowsAnswer.ok()) {
             rows.count = 0;
@@ -168,7 +172,17 @@ final class DeviceReading {
         }
         for (int i = 0; i < rows.count; i++) {
             joined |= list.contains(rows.pid[i]);
-            owners[i] = owner(rows.pid[i], visible, now);
+            Owner owner = owner(rows.pid[i], visible, now);
+            owners[i] = owner;
+            namesMpsServer |=
+                    owner != null
+                            && rows.sm[i] > 0
+                            && view.servesMps(rows.pid[i], owner, uuid, list, now);
+        }
+        if (namesMpsServer && now - listedAt >= LIST_WHILE_SPLIT_EVERY_MICROS) {
+            // For whom it computes says the list.
+            servedByMps = true;
+            refreshList(nvml, handle, now);
         }
         everJoined |= joined;
         rowsReady = !isOdd(rowsAnswer) && !(filter.sawFuture() && rows.count == 0);

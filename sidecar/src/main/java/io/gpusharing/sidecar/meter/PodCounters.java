@@ -38,6 +38,9 @@ final class PodCounters {
 
     boolean workedBefore;
 
+    /** Whether it serves the device's MPS: whatever it does there it does for others. */
+    boolean servesMps;
+
     /** When a process of the pod was last seen on the device, monotonic. */
     long lastPresentMicros = NEVER;
 
@@ -96,7 +99,7 @@ final class PodCounters {
 
     /** Whether it has part in what the device did since, where that is divided by weight. */
     boolean sharesSplit() {
-        return worksNow || workedBefore;
+        return !servesMps && (worksNow || workedBefore);
     }
 
     boolean lives() {
@@ -273,7 +276,9 @@ final class PodCounters {
                 atMostHundredths,
                 memoryByteSeconds,
                 coveredMicros,
-                uncoveredMicros);
+                uncoveredMicros,
+                doubtfulCovered,
+                doubtfulUncovered);
     }
 
     void restore(Snapshot.Pod snapshot) {
@@ -285,5 +290,7 @@ final class PodCounters {
         memoryByteSeconds = snapshot.memoryByteSeconds();
         coveredMicros = snapshot.coveredMicros();
         uncoveredMicros = snapshot.uncoveredMicros();
+        doubtfulCovered = snapshot.doubtfulCovered();
+        doubtfulUncovered = snapshot.doubtfulUncovered();
     }
 }

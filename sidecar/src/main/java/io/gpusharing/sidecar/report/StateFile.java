@@ -138,7 +138,9 @@ public final class StateFile {
                 busy(out, pod);
                 out.append(",\"memory\":").append(pod.memoryByteSeconds());
                 out.append(",\"covered\":").append(pod.coveredMicros());
-                out.append(",\"uncovered\":").append(pod.uncoveredMicros()).append('}');
+                out.append(",\"uncovered\":").append(pod.uncoveredMicros());
+                out.append(",\"doubtfulCovered\":").append(pod.doubtfulCovered());
+                out.append(",\"doubtfulUncovered\":").append(pod.doubtfulUncovered()).append('}');
             }
             out.append("]}");
         }
@@ -173,6 +175,15 @@ public final class StateFile {
         return busy;
     }
 
+    /** Of a GPU that others may have used an earlier agent did not say it. */
+    private static long atMost(Map<?, ?> pod, Basis measuredBy) {
+        if (pod.containsKey("atMost")) {
+            return counter(pod, "atMost");
+        }
+        long busy = counter(pod, "busy");
+        return measuredBy == Basis.DEVICE ? busy : Math.max(busy, 100 * counter(pod, "covered"));
+    }
+
     private static @Nullable PodName name(Map<?, ?> pod) {
         return pod.containsKey("name")
                 ? new PodName(string(pod, "namespace"), string(pod, "name"))
@@ -196,10 +207,16 @@ public final class StateFile {
                                 measuredBy,
                                 number(pod, "lastPresentMicros"),
                                 busy(pod, measuredBy),
-                                counter(pod, pod.containsKey("atMost") ? "atMost" : "busy"),
+                                atMost(pod, measuredBy),
                                 counter(pod, "memory"),
                                 counter(pod, "covered"),
-                                counter(pod, "uncovered")));
+                                counter(pod, "uncovered"),
+                                pod.containsKey("doubtfulCovered")
+                                        ? counter(pod, "doubtfulCovered")
+                                        : 0,
+                                pod.containsKey("doubtfulUncovered")
+                                        ? counter(pod, "doubtfulUncovered")
+                                        : 0));
             }
             devices.add(
                     new Snapshot.Device(

@@ -36,6 +36,8 @@ public record Snapshot(String bootId, long startedMicros, long savedMicros, List
      * @param busyHundredths busy time in hundredths of a microsecond, by the basis it was counted
      *     on
      * @param atMostHundredths the most that it can have been
+     * @param doubtfulCovered of time since the pod seemed to end, which is its time if it comes
+     *     back
      */
     public record Pod(
             String uid,
@@ -46,7 +48,9 @@ public record Snapshot(String bootId, long startedMicros, long savedMicros, List
             long atMostHundredths,
             long memoryByteSeconds,
             long coveredMicros,
-            long uncoveredMicros) {}
+            long uncoveredMicros,
+            long doubtfulCovered,
+            long doubtfulUncovered) {}
 
     /**
      * Whether the counters may go on in a process that starts now: only under the same boot is the

@@ -120,6 +120,22 @@ class EndsOfPodsTest {
     }
 
     @Test
+    void whoeverComesBackLivedAllAlongAlsoIfTheAgentStartedAgainMeanwhile() throws IOException {
+        Bench bench = bench();
+        bench.play(Duration.ofSeconds(27));
+        end(bench);
+        bench.play(Duration.ofSeconds(40));
+
+        bench.restart(Duration.ofSeconds(3), Bench.BOOT);
+        bench.play(Duration.ofSeconds(10));
+        FakeProc.process(bench.proc, 101, Bench.POD, "8000");
+        bench.play(Duration.ofSeconds(20));
+
+        assertThat(bench.use().coveredMicroseconds()).isEqualTo(100_000_000);
+        assertThat(bench.use().memoryByteSeconds()).isEqualTo(27L << 30);
+    }
+
+    @Test
     void anAgentThatStartsAgainAddsNothingToWhoHasEndedMeanwhile() throws IOException {
         Bench bench = bench();
         bench.play(Duration.ofSeconds(27));

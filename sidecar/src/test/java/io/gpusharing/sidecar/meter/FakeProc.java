@@ -26,7 +26,14 @@ public final class FakeProc {
             put(directory.resolve("1/comm"), pause ? "pause\n" : "java\n");
             for (FakeProcess process : scenario.processes()) {
                 switch (scenario.view()) {
-                    case HOST -> process(directory, process.hostPid(), process.podUid(), "100");
+                    case HOST -> {
+                        process(directory, process.hostPid(), process.podUid(), "100");
+                        if (scenario.isMpsServer(process)) {
+                            put(
+                                    directory.resolve(process.hostPid() + "/comm"),
+                                    "nvidia-cuda-mps\n");
+                        }
+                    }
                     case SHARED -> {
                         if (process.podPid() != 0) {
                             process(directory, process.podPid(), "", "100");

@@ -98,4 +98,80 @@ class MpsSplitTest {
                 .isCloseTo(9_000_000, withinPercentage(25));
         assertThat(bench.use().gpuMicroseconds()).isLessThan(22_500_000);
     }
+
+    /** Clients of seconds, between which the server is listed alone. */
+    private Bench comingAndGoing() throws IOException {
+        FakeGrants grants = new FakeGrants(directory);
+        grants.give(OTHER, "notebook", Bench.GPU, 1);
+        String[] lines = new String[13];
+        lines[0] = DEVICE;
+        lines[1] = "mps";
+        lines[2] = SERVER_PROCESS;
+        for (int i = 0; i < 10; i++) {
+            lines[3 + i] =
+                    "process host=%d busy=80%% from=%d.3s to=%d.3s uid=%s"
+                            .formatted(200 + i, 15 + 10 * i, 18 + 10 * i, OTHER);
+        }
+        return Bench.node(Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file), lines);
+    }
+
+    @Test
+    void theServerHasNoPartAlsoWhileAClientComesOrGoes() throws IOException {
+        Bench bench = comingAndGoing();
+
+        bench.play(Duration.ofMinutes(2), Duration.ofMillis(500));
+
+        assertThat(bench.use(SERVER, Bench.GPU).gpuMicroseconds()).isZero();
+        assertThat(bench.use(SERVER, Bench.GPU).atMostMicroseconds()).isZero();
+        assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(24_000_000, withinPercentage(5));
+    }
+
+    @Test
+    void theFirstClientOfAllIsNotTakenForItsServerWhoseNameItsSamplesCarry() throws IOException {
+        Bench bench = comingAndGoing();
+
+        bench.play(Duration.ofSeconds(14));
+        assertThat(bench.use(SERVER, Bench.GPU).basis()).isEqualTo(Basis.PROCESS);
+        bench.play(Duration.ofSeconds(3));
+
+        assertThat(bench.use(SERVER, Bench.GPU).gpuMicroseconds()).isZero();
+        assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds()).isPositive();
+    }
+
+    @Test
+    void whatTheServersOwnPodTriesAsAClientIsNobodys() throws IOException {
+        FakeGrants grants = new FakeGrants(directory);
+        grants.give(Bench.POD, "trainer", Bench.GPU, 1);
+        Bench bench =
+                Bench.node(
+                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        DEVICE,
+                        "mps",
+                        "process host=100 busy=20% from=60s uid=" + Bench.POD,
+                        SERVER_PROCESS,
+                        "process host=300 busy=10% uid=" + SERVER);
+
+        bench.play(Duration.ofMinutes(2));
+
+        assertThat(bench.use(SERVER, Bench.GPU).gpuMicroseconds()).isZero();
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(18_000_000, withinPercentage(5));
+    }
+
+    @Test
+    void whoTakesTheServersNameOnAGpuOfItsOwnHidesNothing() throws IOException {
+        FakeGrants grants = new FakeGrants(directory);
+        grants.give(SERVER, "called-like-it", Bench.GPU, 1);
+        Bench bench =
+                Bench.node(
+                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        DEVICE,
+                        "mps",
+                        "process host=4000 busy=20% uid=" + SERVER);
+
+        bench.play(Duration.ofMinutes(2));
+
+        assertThat(bench.use(SERVER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(24_000_000, withinPercentage(5));
+    }
 }

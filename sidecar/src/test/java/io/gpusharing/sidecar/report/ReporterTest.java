@@ -266,7 +266,9 @@ class ReporterTest {
                                                                 9,
                                                                 3,
                                                                 4,
-                                                                5),
+                                                                5,
+                                                                6,
+                                                                7),
                                                         new Snapshot.Pod(
                                                                 "b",
                                                                 null,
@@ -276,7 +278,9 @@ class ReporterTest {
                                                                 0,
                                                                 3,
                                                                 4,
-                                                                5))),
+                                                                5,
+                                                                0,
+                                                                0))),
                                         new Snapshot.Device("GPU-2", 1, 1, 1, List.of()))));
 
         stateFile.save(state);
@@ -296,22 +300,40 @@ class ReporterTest {
                 "busy":2,"memory":3,"covered":4,"uncovered":5}]}]}
                 """);
 
-        assertThat(stateFile.load())
-                .isInstanceOfSatisfying(
-                        StateFile.Loaded.Found.class,
-                        it ->
-                                assertThat(it.state().snapshot().devices().getFirst().pods())
-                                        .containsExactly(
-                                                new Snapshot.Pod(
-                                                        "a",
-                                                        null,
-                                                        Basis.DEVICE,
-                                                        1,
-                                                        Map.of(Basis.DEVICE, 2L),
-                                                        2,
-                                                        3,
-                                                        4,
-                                                        5)));
+        assertThat(pods())
+                .containsExactly(
+                        new Snapshot.Pod(
+                                "a",
+                                null,
+                                Basis.DEVICE,
+                                1,
+                                Map.of(Basis.DEVICE, 2L),
+                                2,
+                                3,
+                                4,
+                                5,
+                                0,
+                                0));
+    }
+
+    @Test
+    void howBusyAPodWasAtMostBesideOthersAnEarlierAgentDidNotSay() throws IOException {
+        Files.writeString(
+                directory.resolve("meter.json"),
+                """
+                {"version":1,"run":"run-1","sequence":3,"bootId":"boot","startedMicros":-5,
+                "savedMicros":6,"devices":[{"uuid":"GPU-1","settledMicros":7,"rowsFrom":8,
+                "unattributed":9,"pods":[{"uid":"a","measuredBy":"PROCESS","lastPresentMicros":1,
+                "busy":2,"memory":3,"covered":4,"uncovered":5}]}]}
+                """);
+
+        assertThat(pods().getFirst().atMostHundredths()).isEqualTo(400);
+    }
+
+    private List<Snapshot.Pod> pods() {
+        return stateFile.load() instanceof StateFile.Loaded.Found found
+                ? found.state().snapshot().devices().getFirst().pods()
+                : List.of();
     }
 
     private final class Recorder implements ReportEvents {
