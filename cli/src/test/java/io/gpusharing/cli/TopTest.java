@@ -49,12 +49,16 @@ class TopTest {
     }
 
     private static String pod(String name, String gpus, String measured) {
+        return pod(name, gpus, gpus, measured);
+    }
+
+    private static String pod(String name, String charged, String held, String measured) {
         return """
         {"kind":"PodUsage","metadata":{"name":"%s","namespace":"team-a","uid":"7d5c0a5e-0000-4000-8000-000000000001","labels":{}},
-         "status":{"node":"n1","budget":"research","gpus":"%s","computePart":"%2$s","memoryPart":"0","shareKnown":true,
+         "status":{"node":"n1","budget":"research","gpus":"%s","computePart":"%s","memoryPart":"0","shareKnown":true,
           "since":"2026-11-27T07:30:00Z","sinceEstimated":false,"chargedMinutes":"15.000","charged":900000000%s}}
         """
-                .formatted(name, gpus, measured);
+                .formatted(name, charged, held, measured);
     }
 
     private static String measured(String busy) {
@@ -74,6 +78,13 @@ class TopTest {
                                 team-a      unwatched   2      -      -       30m    15.000    research
                                 """,
                                 "", 0));
+    }
+
+    @Test
+    void aModelThatCostsMoreLeavesNoMoreOfItselfIdle() {
+        api.passesOn(OURS, 200, LIST.formatted("", pod("dear", "2", "0.5", measured("20.0"))), "");
+
+        assertThat(shell.run("top").out()).contains("dear   2      0.40   20.0%");
     }
 
     @Test

@@ -41,6 +41,14 @@ public record GpuShare(Part computePart, Part memoryPart) {
         return memoryPart.micros();
     }
 
+    /**
+     * Micro-GPUs with which being busy is compared: of the processors, or of the memory where that
+     * alone is held.
+     */
+    public long busyPart() {
+        return compute() > 0 ? compute() : memory();
+    }
+
     /** The same in whole micro-GPUs. */
     public GpuShare rounded() {
         return new GpuShare(compute(), memory());

@@ -19,6 +19,8 @@ record PodUsage(Metadata metadata, Status status) {
      * As of the moment of the question.
      *
      * @param gpus what is charged a minute, in GPU-minutes
+     * @param computePart what it holds of GPUs, whatever they cost
+     * @param memoryPart the same of their memory
      * @param measured null if nobody has measured it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -26,6 +28,8 @@ record PodUsage(Metadata metadata, Status status) {
             String node,
             String budget,
             String gpus,
+            String computePart,
+            String memoryPart,
             Instant since,
             String chargedMinutes,
             @Nullable Use measured) {}
@@ -61,9 +65,12 @@ record PodUsage(Metadata metadata, Status status) {
                         Optional.ofNullable(it.busyPercent())
                                 .or(() -> Optional.ofNullable(it.busyAtMostPercent())))
                 .map(busy -> HUNDRED.subtract(new BigDecimal(busy)).max(BigDecimal.ZERO))
-                .map(idle ->
-                        new BigDecimal(status.gpus())
-                                .multiply(idle)
-                                .divide(HUNDRED, 2, RoundingMode.HALF_UP));
+                .map(idle -> held().multiply(idle).divide(HUNDRED, 2, RoundingMode.HALF_UP));
+    }
+
+    /** By which the ledger says how busy it was. */
+    private BigDecimal held() {
+        var compute = new BigDecimal(status.computePart());
+        return compute.signum() > 0 ? compute : new BigDecimal(status.memoryPart());
     }
 }

@@ -130,11 +130,11 @@ record PodUsage(String kind, String apiVersion, Metadata metadata, Status status
                         charge.beginEstimated(),
                         charge.chargedMinutes(),
                         charge.charged(),
-                        use == null ? null : use(use, charge.rate())));
+                        use == null ? null : use(use, charge.busyPart())));
     }
 
-    private static Use use(Measured use, long rate) {
-        Busy busy = use.busy(rate);
+    private static Use use(Measured use, long part) {
+        Busy busy = use.busy(part);
         return new Use(
                 use.meter(),
                 use.basis(),

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.statement;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.request.GpuShare;
 import io.gpusharing.timekeeper.database.ClusterDatabase;
 import io.gpusharing.timekeeper.database.ClusterStatement;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
@@ -74,7 +75,13 @@ public class PodCharges {
             boolean estimated,
             @Nullable Instant endBound,
             long charged,
-            String chargedMinutes) {}
+            String chargedMinutes) {
+
+        /** Micro-GPUs with which being busy is compared, whatever they cost. */
+        public long busyPart() {
+            return new GpuShare(computePart, memoryPart).busyPart();
+        }
+    }
 
     /** One pod as of an instant. */
     public Optional<PodCharge> of(UUID uid, Instant now) {

@@ -117,13 +117,13 @@ public class MeasuredUse {
         /**
          * How much of its share the pod was busy while it was watched.
          *
-         * @param rate micro-GPUs it holds
+         * @param part micro-GPUs that it holds, whatever they cost
          */
-        public Busy busy(long rate) {
+        public Busy busy(long part) {
             return Busy.of(
                     measured,
                     measuredAtMost,
-                    BigDecimal.valueOf(rate)
+                    BigDecimal.valueOf(part)
                             .multiply(BigDecimal.valueOf(coveredMicroseconds))
                             .movePointLeft(6));
         }

@@ -56,7 +56,7 @@ class MeasuredUseController {
             @Nullable String busyAtMostPercent) {
 
         static PodUse of(PodCharge charge, @Nullable Measured use) {
-            Busy busy = use == null ? null : use.busy(charge.rate());
+            Busy busy = use == null ? null : use.busy(charge.busyPart());
             return new PodUse(
                     charge,
                     use,

@@ -67,7 +67,8 @@ public record UsageReport(
      * @param basisReason why no better basis; empty for the best
      * @param gpuMicroseconds busy time, in microseconds of the whole GPU
      * @param atMostMicroseconds the most that it can have been, where others on the GPU computed,
-     *     too; null where an older meter does not tell it
+     *     too; null where an older meter does not tell it, of which only {@link Basis#Device} is
+     *     certain
      * @param memoryByteSeconds device memory held, times how long
      * @param coveredMicroseconds wall time that was measured
      * @param uncoveredMicroseconds wall time that was not
@@ -89,9 +90,11 @@ public record UsageReport(
          * The most that the busy time can have been: no less than was counted, nor more than time.
          */
         public long atMost() {
-            return atMostMicroseconds == null
-                    ? gpuMicroseconds
-                    : Math.max(gpuMicroseconds, Math.min(atMostMicroseconds, coveredMicroseconds));
+            if (atMostMicroseconds == null && basis == Basis.Device) {
+                return gpuMicroseconds;
+            }
+            long told = atMostMicroseconds == null ? coveredMicroseconds : atMostMicroseconds;
+            return Math.max(gpuMicroseconds, Math.min(told, coveredMicroseconds));
         }
     }
 

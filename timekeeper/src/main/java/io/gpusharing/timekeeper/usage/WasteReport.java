@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Repository;
 
 /**
- * Who held GPUs and did not use them. One query: what was charged beside what the meter saw that
- * saw most of each pod. Time that nobody measured is not called idle.
+ * Who held GPUs and did not use them. One query: what was held beside what the meter saw that saw
+ * most of each pod; what a model costs makes nobody idle. Time that nobody measured is not called
+ * idle.
  */
 @Repository
 public class WasteReport {
@@ -24,7 +25,7 @@ public class WasteReport {
     private static final String PODS =
             """
             with allocation as (
-                select s.*, extract(epoch from coalesce(held_until, :now::timestamptz) - held_from)::bigint as seconds,
+                select s.*, coalesce(nullif(compute_part, 0), memory_part) as part, extract(epoch from coalesce(held_until, :now::timestamptz) - held_from)::bigint as seconds,
                        case when held_until is null and posted_until < :now::timestamptz
                             then (rate * extract(epoch from :now::timestamptz - posted_until))::bigint else 0 end as running
                   from pod_allocation s
@@ -47,11 +48,11 @@ public class WasteReport {
                 select c.pod_uid, sum(c.amount)::bigint as amount
                   from pod_charge c join allocation using (cluster, pod_uid) group by c.pod_uid
             ), pod as (
-                select s.pod_uid, s.namespace, s.name, s.owner_kind, s.owner_name, s.budget, s.rate, s.seconds,
-                       s.held_from, coalesce(p.amount, 0) + s.running as charged,
+                select s.pod_uid, s.namespace, s.name, s.owner_kind, s.owner_name, s.budget, s.rate, s.part, s.seconds,
+                       s.held_from, s.part * s.seconds as held, coalesce(p.amount, 0) + s.running as charged,
                        coalesce(b.gpu_us, 0) as measured, coalesce(b.at_most_us, 0) as at_most,
                        coalesce(b.covered_us, 0) as covered_us,
-                       round(s.rate::numeric * least(coalesce(b.covered_us, 0), s.seconds * 1000000) / 1000000)::bigint
+                       round(s.part::numeric * least(coalesce(b.covered_us, 0), s.seconds * 1000000) / 1000000)::bigint
                            as watched, b.meter
                   from allocation s left join best b using (pod_uid) left join posted p using (pod_uid)
             )
@@ -69,8 +70,8 @@ public class WasteReport {
                     + """
                     select null::uuid as pod_uid, namespace, min(name) as name,
                            coalesce(owner_kind, 'Pod') as owner_kind, coalesce(owner_name, name) as owner_name,
-                           min(budget) as budget, max(rate) as rate, sum(seconds)::bigint as seconds,
-                           min(held_from) as held_from, sum(charged)::bigint as charged,
+                           min(budget) as budget, max(rate) as rate, max(part) as part, sum(seconds)::bigint as seconds,
+                           min(held_from) as held_from, sum(held)::bigint as held, sum(charged)::bigint as charged,
                            sum(measured)::bigint as measured, sum(at_most)::bigint as at_most,
                            sum(covered_us)::bigint as covered_us,
                            sum(watched)::bigint as watched, string_agg(distinct meter, ',') as meter,
@@ -98,12 +99,13 @@ public class WasteReport {
 
     /**
      * A pod, or all pods of one owner, over their whole allocation: counters know no dates. Amounts
-     * are micro-GPU-seconds.
+     * are micro-GPU-seconds of GPUs, whatever they cost; what was charged is of the reference
+     * model.
      *
      * @param pod absent where pods are summed up, or if it is not shown to who asks
      * @param name absent if it is not shown to who asks, as are the owner's
      * @param summary the same as a sentence
-     * @param rate micro-GPUs; the largest where pods are summed up
+     * @param rate micro-GPUs that are charged; the largest where pods are summed up
      * @param measured busy time
      * @param idle what was held and for certain not used while somebody watched: beside others who
      *     computed, what the GPU itself was idle
@@ -181,9 +183,8 @@ public class WasteReport {
     }
 
     private static Line line(ResultSet row, boolean byOwner) throws SQLException {
-        long rate = row.getLong("rate");
+        long part = row.getLong("part");
         long seconds = row.getLong("seconds");
-        long charged = row.getLong("charged");
         long measured = row.getLong("measured");
         long watched = row.getLong("watched");
         long pods = row.getLong("pods");
@@ -199,8 +200,8 @@ public class WasteReport {
                         .formatted(
                                 who,
                                 pods == 1
-                                        ? gpus(rate)
-                                        : "up to " + gpus(rate) + " in each of " + pods + " pods",
+                                        ? gpus(part)
+                                        : "up to " + gpus(part) + " in each of " + pods + " pods",
                                 time(seconds),
                                 words(busy));
         return new Line(
@@ -212,12 +213,12 @@ public class WasteReport {
                 row.getString("budget"),
                 summary,
                 pods,
-                rate,
+                row.getLong("rate"),
                 seconds,
-                charged,
+                row.getLong("charged"),
                 measured,
                 row.getLong("idle"),
-                Math.max(0, charged - watched),
+                Math.max(0, row.getLong("held") - watched),
                 new GpuTime(row.getLong("idle")).minutes(),
                 busy.percent(),
                 busy.atMostPercent(),

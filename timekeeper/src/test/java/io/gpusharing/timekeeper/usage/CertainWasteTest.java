@@ -3,12 +3,17 @@ package io.gpusharing.timekeeper.usage;
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.timekeeper.allocation.Weights;
+import io.gpusharing.timekeeper.allocation.Weights.OfModel;
 import io.gpusharing.timekeeper.ledger.posting.TestLedger;
 import io.gpusharing.timekeeper.testing.Pods;
 import io.gpusharing.timekeeper.usage.WasteReport.Line;
 import io.gpusharing.timekeeper.usage.WasteReport.Question;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -75,6 +80,28 @@ class CertainWasteTest {
         assertThat(line(false).idle()).isEqualTo(45_000_000);
         assertThat(line(false).busyPercent()).isEqualTo("10.0");
         assertThat(line(false).busyAtMostPercent()).isNull();
+    }
+
+    @Test
+    void whoComputesOnAModelThatCostsMoreIsNoIdlerForThat() {
+        ledger.node(
+                new NodeFacts(
+                        Pods.NODE_FACTS.capacity(),
+                        Map.of("nvidia.com/gpu.product", "NVIDIA-H200")));
+        ledger.weights(
+                new Weights(
+                        1_000_000, List.of(new OfModel("NVIDIA-H200", 4_000_000, Instant.EPOCH))));
+        ledger.restart();
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofSeconds(100));
+        measured(40, 40, 90);
+
+        assertThat(line(false).charged()).isEqualTo(200_000_000);
+        assertThat(line(false).busyPercent()).isEqualTo("88.9");
+        assertThat(line(false).idle()).isEqualTo(5_000_000);
+        assertThat(line(false).unwatched()).isEqualTo(5_000_000);
+        assertThat(line(false).summary()).contains(" held 0.5 GPU for ");
+        assertThat(line(true).unwatched()).isEqualTo(5_000_000);
     }
 
     @Test

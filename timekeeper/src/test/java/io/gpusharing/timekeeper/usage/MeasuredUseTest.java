@@ -131,6 +131,25 @@ class MeasuredUseTest {
     }
 
     @Test
+    void whatAnOlderMeterCountedBesideOthersIsNotCertain() {
+        oldMeter(Basis.Process);
+
+        assertThat(found().busy(500_000)).isEqualTo(new Busy(null, "200.0"));
+    }
+
+    @Test
+    void whatAnOlderMeterCountedOfAGpuThatIsThePodsAloneIsCertain() {
+        oldMeter(Basis.Device);
+
+        assertThat(found().busy(500_000)).isEqualTo(new Busy("20.0", null));
+    }
+
+    private void oldMeter(Basis basis) {
+        var use = new DeviceUse("GPU-1", basis, "", 10_000_000, null, 0, 100_000_000, 0);
+        reports.post(List.of(sent(sidecar(UUID.randomUUID(), 1, uid, use), pod(uid), AN_HOUR)));
+    }
+
+    @Test
     void nobodyCanHaveComputedForLongerThanWasWatched() {
         DeviceUse boasting =
                 new DeviceUse("GPU-1", Basis.Process, "", 0, Long.MAX_VALUE, 0, 100_000_000, 0);

@@ -100,10 +100,7 @@ public class Settlement {
         // The end may turn out to lie before the stretch; then nothing of it is due.
         long held =
                 Math.max(0, Duration.between(use.since(), allocation.postedUntil()).toSeconds());
-        long busyOf =
-                allocation.share().compute() > 0
-                        ? allocation.share().compute()
-                        : allocation.share().memory();
+        long busyOf = allocation.share().busyPart();
         return measured == null
                 ? rule.due(allocation.rate(), busyOf, held, 0, 0)
                 : rule.due(

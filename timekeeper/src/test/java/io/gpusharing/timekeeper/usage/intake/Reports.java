@@ -123,7 +123,7 @@ public final class Reports {
                 Basis.Process,
                 "",
                 (long) (busy * 1_000_000),
-                null,
+                (long) (busy * 1_000_000),
                 (long) (busy * 1_000_000_000),
                 (long) (covered * 1_000_000),
                 0);
