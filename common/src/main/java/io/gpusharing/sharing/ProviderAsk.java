@@ -1,10 +1,13 @@
 package io.gpusharing.sharing;
 
 import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.Quantity;
 import io.gpusharing.request.grammar.AliyunGrammar;
 import io.gpusharing.request.grammar.VcudaGrammar;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,6 +32,20 @@ public final class ProviderAsk {
      */
     public ProviderAsk(Map<String, Integer> metagpuUnits) {
         this.metagpuUnits = Map.copyOf(metagpuUnits);
+    }
+
+    /**
+     * A node as if all of its GPUs had so much memory, in MiB: in the units that our device plugin
+     * offers.
+     */
+    public static NodeFacts alike(NodeFacts node, long memoryMiB) {
+        var capacity = new HashMap<>(node.capacity());
+        capacity.put(VcudaGrammar.CORE, Quantity.of(ALL));
+        capacity.put(
+                VcudaGrammar.MEMORY, Quantity.of(memoryMiB / VcudaGrammar.MEBIBYTES_PER_BLOCK));
+        capacity.put(AliyunGrammar.COUNT, Quantity.of(1));
+        capacity.put(AliyunGrammar.MEMORY, Quantity.of(memoryMiB / MEBIBYTES_PER_ALIYUN_UNIT));
+        return new NodeFacts(capacity, node.labels(), node.annotations());
     }
 
     /** By whichever of the resources it asks; admission lets nobody mix them. */

@@ -116,8 +116,12 @@ public final class HamiGrammar extends CountingGrammar {
         long mostGpus = 0;
         long mostMemory = 0;
         for (NodeFacts node : nodes) {
-            mostGpus = Math.max(mostGpus, HamiRegister.of(node).gpus());
-            mostMemory = Math.max(mostMemory, mebibytesPerGpu(node).orElse(0));
+            HamiRegister register = HamiRegister.of(node);
+            mostGpus = Math.max(mostGpus, register.gpus());
+            mostMemory =
+                    Math.max(
+                            mostMemory,
+                            Math.max(register.largest(), mebibytesPerGpu(node).orElse(0)));
         }
         var warnings = new ArrayList<String>();
         for (ContainerRequest container : pod.containers()) {

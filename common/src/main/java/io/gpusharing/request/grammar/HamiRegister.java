@@ -10,12 +10,13 @@ import java.util.OptionalLong;
  *
  * @param gpus number of GPUs
  * @param mebibytes their memory together, as HAMi hands it out (scaled, if it oversells)
+ * @param largest that of the largest of them
  */
-record HamiRegister(long gpus, long mebibytes) {
+record HamiRegister(long gpus, long mebibytes, long largest) {
 
     private static final String MEMORY_KEY = "\"devmem\":";
     private static final int MEMORY_COLUMN = 2;
-    private static final HamiRegister EMPTY = new HamiRegister(0, 0);
+    private static final HamiRegister EMPTY = new HamiRegister(0, 0, 0);
 
     /** The node's register, empty of GPUs if it has none or one that cannot be read. */
     static HamiRegister of(NodeFacts node) {
@@ -56,7 +57,10 @@ record HamiRegister(long gpus, long mebibytes) {
 
     private HamiRegister plus(OptionalLong memory) {
         return memory.isPresent()
-                ? new HamiRegister(gpus + 1, mebibytes + memory.getAsLong())
+                ? new HamiRegister(
+                        gpus + 1,
+                        mebibytes + memory.getAsLong(),
+                        Math.max(largest, memory.getAsLong()))
                 : this;
     }
 }

@@ -196,6 +196,30 @@ class RequestGrammarsTest {
     }
 
     @Test
+    void whatFitsOnTheLargestOfHamisGpusIsNotWarnedOf() {
+        var node =
+                new NodeFacts(
+                        Map.of(HamiGrammar.COUNT, Quantity.of(20)),
+                        Map.of(),
+                        Map.of(
+                                "hami.io/node-nvidia-register",
+                                "[{\"devmem\":16384},{\"devmem\":81920}]"));
+
+        assertThat(
+                        new HamiGrammar()
+                                .warnings(
+                                        new PodRequest(
+                                                List.of(
+                                                        container(
+                                                                "large",
+                                                                Kind.App,
+                                                                HamiGrammar.MEMORY,
+                                                                81_920))),
+                                        List.of(node)))
+                .isEmpty();
+    }
+
+    @Test
     void aMetagpuSiteMayCutItsGpusDifferentlyAndUnderSeveralNames() {
         String third = "example.com/third";
         var metagpu = new MetagpuGrammar(Map.of(MetagpuGrammar.SHARES, 2, third, 3));

@@ -2,11 +2,7 @@ package io.gpusharing.timekeeper.allocation;
 
 import io.gpusharing.kubernetes.PodReader;
 import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.Quantity;
-import io.gpusharing.request.grammar.AliyunGrammar;
-import io.gpusharing.request.grammar.VcudaGrammar;
 import io.gpusharing.sharing.ProviderAsk;
-import java.util.HashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  * @param memoryMiB 0 if that is not known
  */
 public record PhysicalGpu(@Nullable String model, long memoryMiB) {
-
-    private static final long CORES = 100;
 
     /**
      * A pebibyte: what is said beyond is no GPU's, and must be summed up and written all the same.
@@ -42,17 +36,6 @@ public record PhysicalGpu(@Nullable String model, long memoryMiB) {
      * not known.
      */
     public NodeFacts as(NodeFacts node) {
-        if (memoryMiB == 0) {
-            return node;
-        }
-        var capacity = new HashMap<>(node.capacity());
-        capacity.put(VcudaGrammar.CORE, Quantity.of(CORES));
-        capacity.put(
-                VcudaGrammar.MEMORY, Quantity.of(memoryMiB / VcudaGrammar.MEBIBYTES_PER_BLOCK));
-        capacity.put(AliyunGrammar.COUNT, Quantity.of(1));
-        capacity.put(
-                AliyunGrammar.MEMORY,
-                Quantity.of(memoryMiB / ProviderAsk.MEBIBYTES_PER_ALIYUN_UNIT));
-        return new NodeFacts(capacity, node.labels(), node.annotations());
+        return memoryMiB == 0 ? node : ProviderAsk.alike(node, memoryMiB);
     }
 }

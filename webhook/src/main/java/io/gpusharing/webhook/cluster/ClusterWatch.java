@@ -14,6 +14,7 @@ import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.ObjectInformer;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.webhook.cluster.SharedGpusReader.Offer;
+import io.gpusharing.webhook.cluster.SharedGpusReader.Offers;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.HashMap;
@@ -40,7 +41,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private final BudgetReader budgetReader;
     private final Watched<PriorityClass, PriorityClass, PriorityClasses> classes;
     private final Watched<Node, KnownNode, KnownNode.All> nodes;
-    private final Watched<GpuNode, Offer, Map<String, Set<String>>> sharing;
+    private final Watched<GpuNode, Offer, Offers> sharing;
     private final PlacementProperties placement;
     private final ObjectInformer<LimitRange> limits;
     private final ByNamespace<LimitRange, ContainerLimits> limitsRead =
@@ -95,8 +96,8 @@ public final class ClusterWatch implements SmartLifecycle {
                         client.resources(GpuNode.class),
                         unreadable,
                         node -> SharedGpusReader.offer(node, placement),
-                        SharedGpusReader::nodes,
-                        Map.of());
+                        Offers::of,
+                        Offers.NONE);
         this.limits =
                 new ObjectInformer<>(
                         "limitranges", client.limitRanges().inAnyNamespace(), unreadable);
@@ -132,7 +133,7 @@ public final class ClusterWatch implements SmartLifecycle {
     private SharedGpus shared() {
         KnownNode.All now = nodes.value();
         return new SharedGpus(
-                sharing.value(), now.labelled(), now.elsewhere(), awaited(now.others()));
+                sharing.value().nodes(), now.labelled(), now.elsewhere(), awaited(now.others()));
     }
 
     /** Nothing while the nodes are not known. */
@@ -149,7 +150,7 @@ public final class ClusterWatch implements SmartLifecycle {
         return new Surroundings(
                 budgetReader.budgets(),
                 classes.value(),
-                nodes.value().facts(),
+                sharing.value().with(nodes.value().facts()),
                 shared(),
                 unmetered.value(),
                 this::demandsIn,

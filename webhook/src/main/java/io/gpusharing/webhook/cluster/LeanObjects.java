@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.cluster;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.fabric8.kubernetes.api.model.KubernetesResource;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -36,6 +37,7 @@ public final class LeanObjects {
                         .addMixIn(NodeStatus.class, OfNode.class)
                         .addMixIn(GpuBudgetStatus.class, OfBudget.class)
                         .addMixIn(GpuNodeStatus.class, OfGpuNode.class)
+                        .addMixIn(GpuNodeStatus.Gpu.class, OfGpu.class)
                         .addMixIn(WatchEvent.class, OfWatch.class)
                         .build(),
                 true);
@@ -48,9 +50,13 @@ public final class LeanObjects {
     private interface OfNode {}
 
     @JsonIgnoreProperties(
-            value = {"gpus", "refused", "tier"},
+            value = {"refused", "tier"},
             ignoreUnknown = true)
     private interface OfGpuNode {}
+
+    /** Who was given what is the scheduler's to know. */
+    @JsonIncludeProperties("memoryMiB")
+    private interface OfGpu {}
 
     /** The line is here; these are for people. */
     @JsonIgnoreProperties({

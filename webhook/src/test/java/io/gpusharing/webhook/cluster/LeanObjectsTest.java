@@ -1,6 +1,7 @@
 package io.gpusharing.webhook.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.LimitRangeList;
@@ -13,7 +14,6 @@ import io.gpusharing.kubernetes.GpuBudget;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.wire.GpuNodeStatus;
 import java.time.Instant;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -174,18 +174,21 @@ class LeanObjectsTest {
     }
 
     @Test
-    void ofAGpuNodeTheResourcesStay() {
+    void ofAGpuNodeTheResourcesStayAndHowLargeItsGpusAre() {
         GpuNode node =
                 lean.unmarshal(
                         """
                         {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNode", "metadata": {"name": "a"},
-                         "status": {"tier": "TimeSlice", "resources": ["tencent.com/vcuda-core"], "gpus": [{"uuid": "GPU-1"}],
+                         "status": {"tier": "TimeSlice", "resources": ["tencent.com/vcuda-core"], "gpus": [{"uuid": "GPU-1", "memoryMiB": 16384, "grants": [{"podUid": "u"}]}],
                           "refused": [{"podUid": "u", "namespace": "n", "pod": "p", "since": "2026-03-01T10:00:00Z",
                            "final": true, "ran": false, "reason": "no"}]}}
                         """,
                         GpuNode.class);
 
-        assertThat(node.getStatus())
-                .isEqualTo(new GpuNodeStatus(List.of("tencent.com/vcuda-core"), null, null));
+        assertThat(node.getStatus().resources()).containsExactly("tencent.com/vcuda-core");
+        assertThat(node.getStatus().refused()).isNull();
+        assertThat(node.getStatus().gpus())
+                .extracting(GpuNodeStatus.Gpu::memoryMiB, GpuNodeStatus.Gpu::grants)
+                .containsExactly(tuple(16_384L, null));
     }
 }

@@ -7,7 +7,13 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpusharing.kubernetes.GpuNode;
+import io.gpusharing.request.ContainerRequest;
+import io.gpusharing.request.NodeFacts;
+import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.grammar.VcudaGrammar;
+import io.gpusharing.webhook.cluster.SharedGpusReader.Offers;
 import io.gpusharing.wire.GpuNodeStatus;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,14 +48,61 @@ class SharedGpusTest {
     }
 
     private Map<String, Set<String>> offering(GpuNode... nodes) {
-        return SharedGpusReader.nodes(
+        return offers(nodes).nodes();
+    }
+
+    private Offers offers(GpuNode... nodes) {
+        return Offers.of(
                 Stream.of(nodes).map(node -> SharedGpusReader.offer(node, placement)).toList());
     }
 
-    private static GpuNode gpuNode(String name, @Nullable List<String> resources) {
+    /** GPUs of 16 and 80 GiB have 48 in the mean. */
+    @Test
+    void whatFitsOnTheLargestGpuOfANodeIsNotWarnedOf() {
+        var together =
+                new NodeFacts(
+                        Map.of(
+                                VcudaGrammar.CORE,
+                                io.gpusharing.request.Quantity.of(200),
+                                VcudaGrammar.MEMORY,
+                                io.gpusharing.request.Quantity.of(384)),
+                        Map.of());
+        GpuNode mixed = gpuNode("a", List.of(VcudaGrammar.CORE), gpu(16_384), gpu(81_920));
+
+        var nodes = offers(mixed).with(List.of(together));
+
+        assertThat(warnings(320, nodes)).isEmpty();
+        assertThat(warnings(321, nodes))
+                .containsExactly(
+                        "container \"cuda\" asks for 321 blocks of GPU memory; the largest GPU has 320");
+        assertThat(offers(gpuNode("a", null)).with(List.of(together))).containsExactly(together);
+    }
+
+    private static List<String> warnings(long blocks, Collection<NodeFacts> nodes) {
+        Map<String, io.gpusharing.request.Quantity> limits =
+                Map.of(
+                        VcudaGrammar.CORE,
+                        io.gpusharing.request.Quantity.of(50),
+                        VcudaGrammar.MEMORY,
+                        io.gpusharing.request.Quantity.of(blocks));
+        var pod =
+                new PodRequest(
+                        List.of(
+                                new ContainerRequest(
+                                        "cuda", ContainerRequest.Kind.App, limits, Map.of())));
+        return new VcudaGrammar().warnings(pod, nodes);
+    }
+
+    private static GpuNodeStatus.Gpu gpu(long memory) {
+        return new GpuNodeStatus.Gpu(
+                "GPU-" + memory, null, null, memory, null, "Healthy", null, "Idle", null);
+    }
+
+    private static GpuNode gpuNode(
+            String name, @Nullable List<String> resources, GpuNodeStatus.Gpu... gpus) {
         var node = new GpuNode();
         node.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        node.setStatus(new GpuNodeStatus(resources, null, null));
+        node.setStatus(new GpuNodeStatus(resources, List.of(gpus), null));
         return node;
     }
 
