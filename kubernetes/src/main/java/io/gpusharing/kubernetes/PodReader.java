@@ -9,6 +9,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.PodFacts.Owner;
 import io.gpusharing.kubernetes.PodFacts.Placement;
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.grammar.HamiGrammar;
 import io.gpusharing.wire.PlacementAnnotation;
 import java.time.Instant;
 import java.util.HashMap;
@@ -37,8 +38,12 @@ public final class PodReader {
     private static final Set<String> READ =
             Set.of(Names.DO_NOT_RECLAIM_ANNOTATION, Names.EXHAUSTED_AT_ANNOTATION);
 
-    /** What is written with the binding, by ours alone, and never cut: half of it says nothing. */
-    private static final String PLACED = PlacementAnnotation.KEY;
+    /**
+     * What is written by schedulers, of ours with the binding and by ours alone, and never cut:
+     * half of it says nothing.
+     */
+    private static final List<String> PLACED =
+            List.of(PlacementAnnotation.KEY, HamiGrammar.ALLOCATED);
 
     /** No name in Kubernetes is longer. */
     private static final int MAX_NAME = 253;
@@ -128,9 +133,11 @@ public final class PodReader {
                 kept.put(key, inShort(value));
             }
         }
-        String placed = meta.getAnnotations() == null ? null : meta.getAnnotations().get(PLACED);
-        if (placed != null && placed.length() <= PlacementAnnotation.MOST_BYTES) {
-            kept.put(PLACED, placed);
+        for (String key : PLACED) {
+            String placed = meta.getAnnotations() == null ? null : meta.getAnnotations().get(key);
+            if (placed != null && placed.length() <= PlacementAnnotation.MOST_BYTES) {
+                kept.put(key, placed);
+            }
         }
         return kept;
     }

@@ -1,6 +1,7 @@
 package io.gpusharing.placement;
 
 import static io.gpusharing.request.NodeFacts.HAMI_REGISTER;
+import static io.gpusharing.request.grammar.HamiGrammar.ALLOCATED;
 import static io.gpusharing.request.grammar.HamiGrammar.CORES;
 import static io.gpusharing.request.grammar.HamiGrammar.COUNT;
 import static io.gpusharing.request.grammar.HamiGrammar.MEMORY;
@@ -33,7 +34,6 @@ final class HamiPlacement {
     static final Amounts PARTS =
             new Amounts(Map.of(MEMORY, ENDLESS, MEMORY_PERCENTAGE, ENDLESS, CORES, ENDLESS));
 
-    private static final String ALLOCATED = "hami.io/vgpu-devices-allocated";
     private static final String CORDONED = "hami.io/device-cordon";
 
     /** By these a pod chooses among GPUs. */

@@ -47,6 +47,12 @@ public final class HamiGrammar extends CountingGrammar {
     /** Percent of the processors of each of them. */
     public static final String CORES = "nvidia.com/gpucores";
 
+    /**
+     * The annotation by which HAMi's scheduler says which GPUs a pod has: for each container {@code
+     * UUID,type,MiB,cores:} once a GPU, containers joined by {@code ;}.
+     */
+    public static final String ALLOCATED = "hami.io/vgpu-devices-allocated";
+
     private static final long PERCENT = GpuShare.WHOLE / 100;
 
     private static final CountedResource GPUS =

@@ -22,16 +22,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The GPUs on which a scheduler of ours has placed a pod: what its parts are parts of, and which
- * model they are of. None where nobody did, or the node's {@code GpuNode} does not name all of
- * them; then its node speaks for them, of which all GPUs are taken to be alike.
+ * The GPUs on which a scheduler of ours has placed a pod, or HAMi's: what its parts are parts of,
+ * and which model they are of. None where nobody did, or who describes the node's GPUs does not
+ * name all of them; then its node speaks for them, of which all GPUs are taken to be alike.
  *
- * @param byContainer those of each container, whole ones first
+ * @param byContainer those of each container, of ours whole ones first
+ * @param byHami whether HAMi says so
  */
-public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer) {
+public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer, boolean byHami) {
 
     /** Nobody says where it is. */
-    public static final PlacedGpus NONE = new PlacedGpus(Map.of());
+    public static final PlacedGpus NONE = new PlacedGpus(Map.of(), false);
 
     /** UUIDs that a pod's placement names; none if it has no placement of its own. */
     public static Set<String> named(PodFacts pod) {
@@ -41,10 +42,14 @@ public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer) {
     /**
      * Where a pod is.
      *
-     * @param gpus those of its node, by UUID
+     * @param gpus those of its node, by UUID, as our device plugin describes them
+     * @param node as HAMi's describes it
      */
-    public static PlacedGpus of(PodFacts pod, Map<String, PhysicalGpu> gpus) {
+    public static PlacedGpus of(PodFacts pod, Map<String, PhysicalGpu> gpus, NodeFacts node) {
         Map<String, Set<String>> placement = placement(pod);
+        if (placement.isEmpty()) {
+            return new PlacedGpus(HamiGpus.of(pod, node), true);
+        }
         return placement.values().stream().allMatch(gpus.keySet()::containsAll)
                 ? new PlacedGpus(
                         placement.entrySet().stream()
@@ -56,8 +61,18 @@ public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer) {
                                                                 .map(uuid ->
                                                                         Objects.requireNonNull(
                                                                                 gpus.get(uuid)))
-                                                                .toList())))
+                                                                .toList())),
+                        false)
                 : NONE;
+    }
+
+    /** Whether a pod was placed by ours, and of each of its GPUs it is known how large it is. */
+    public boolean areKnown() {
+        return !byHami
+                && !byContainer.isEmpty()
+                && byContainer.values().stream()
+                        .flatMap(List::stream)
+                        .allMatch(it -> it.memoryMiB() > 0);
     }
 
     private static Map<String, Set<String>> placement(PodFacts pod) {
@@ -68,10 +83,16 @@ public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer) {
                 .orElse(Map.of());
     }
 
-    /** What is known of the devices that a container got: a part is one of the last of them. */
+    /**
+     * What is known of the devices that a container got: by ours a part is one of the last of them,
+     * by HAMi one of each.
+     */
     public NodeFacts of(ContainerRequest container, NodeFacts node) {
         List<PhysicalGpu> gpus = byContainer.getOrDefault(container.name(), List.of());
-        return gpus.isEmpty() ? node : gpus.getLast().as(node);
+        if (gpus.isEmpty()) {
+            return node;
+        }
+        return byHami ? HamiGpus.only(gpus, node) : gpus.getLast().as(node);
     }
 
     /**
@@ -88,7 +109,8 @@ public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer) {
         if (all.isEmpty()) {
             return weights.at(bound, node);
         }
-        long memoryMiB = memory(all);
+        // With what HAMi registers no amount of a budget is compared.
+        long memoryMiB = byHami ? 0 : memory(all);
         if (all.stream().anyMatch(it -> it.model() == null)) {
             return weights.at(bound, node).of(memoryMiB);
         }
@@ -144,9 +166,9 @@ public record PlacedGpus(Map<String, List<PhysicalGpu>> byContainer) {
                             .map(it -> Math.max(it.share().compute(), it.share().memory()))
                             .orElse(0L);
             for (PhysicalGpu gpu : gpus) {
-                long part = Math.min(left, GpuShare.WHOLE);
+                long part = byHami ? left / gpus.size() : Math.min(left, GpuShare.WHOLE);
                 parts.merge(weights.at(bound, gpu.model()), part, Long::sum);
-                left -= part;
+                left -= byHami ? 0 : part;
             }
         }
         return parts;

@@ -68,6 +68,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
             PodReader reader,
             ClusterProperties properties,
             ClusterView view,
+            PlacedOn gpus,
             PodEventHandler handler,
             List<PodObserver> observers,
             UnreadableObjects unreadable,
@@ -78,7 +79,7 @@ public class ClusterWatch implements SmartLifecycle, OfferedGpus, GpuNodes, PodF
         this.grammars = grammars;
         this.properties = properties;
         this.view = view;
-        this.gpus = new PlacedOn(client, view, unreadable);
+        this.gpus = gpus;
         this.handler = handler;
         this.observers = List.copyOf(observers);
         this.leadership = leadership;

@@ -12,39 +12,73 @@ import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.allocation.PlacedGpus;
+import io.gpusharing.web.LeaderTask;
 import io.gpusharing.wire.GpuNodeStatus.Gpu;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.springframework.stereotype.Component;
 
 /**
  * Learns the GPUs on which pods are placed from the {@code GpuNode} of their node, before the pod
- * is handled. Of a GPU whose memory is known nothing is asked again; a placement that names one of
- * which nobody says anything is not waited for, and its node speaks for it.
+ * is handled. What a GPU is may change, with ECC its memory does: a pod that is bound is priced by
+ * what was read within the last minute. A placement that names a GPU of which nobody says anything
+ * is not waited for, and its node speaks for it; so it does while the API server does not answer,
+ * which is asked again until it does.
  */
-final class PlacedOn {
+@Component
+final class PlacedOn extends LeaderTask {
 
     private static final Logger log = LoggerFactory.getLogger(PlacedOn.class);
 
     private static final int ATTEMPTS = 3;
     private static final int MOST_NODES = 10_000;
     private static final Duration ASKED_AGAIN = Duration.ofSeconds(10);
+    private static final Duration FRESH = Duration.ofMinutes(1);
 
     private final KubernetesClient client;
     private final ClusterView view;
     private final UnreadableObjects unreadable;
 
     /** Nodes that were asked for in vain, a moment ago. */
-    private final Cache<String, Boolean> unknown =
-            Caffeine.newBuilder().maximumSize(MOST_NODES).expireAfterWrite(ASKED_AGAIN).build();
+    private final Cache<String, Boolean> unknown;
 
-    PlacedOn(KubernetesClient client, ClusterView view, UnreadableObjects unreadable) {
+    /** Nodes that were read a moment ago. */
+    private final Cache<String, Boolean> fresh;
+
+    /** Nodes that could not be read and are asked for again. */
+    private final Set<String> unread = ConcurrentHashMap.newKeySet();
+
+    PlacedOn(KubernetesClient client, ClusterView view, UnreadableObjects unreadable, Clock clock) {
+        super("gpu-nodes", clock);
         this.client = client;
         this.view = view;
         this.unreadable = unreadable;
+        this.unknown = remembered(ASKED_AGAIN, clock);
+        this.fresh = remembered(FRESH, clock);
+    }
+
+    private static Cache<String, Boolean> remembered(Duration time, Clock clock) {
+        return Caffeine.newBuilder()
+                .maximumSize(MOST_NODES)
+                .expireAfterWrite(time)
+                .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
+                .build();
+    }
+
+    /** Asks again for what could not be read. */
+    @Override
+    protected Instant work(Instant now) {
+        unread.forEach(node -> read(node, 1));
+        return now.plus(ASKED_AGAIN);
     }
 
     /**
@@ -66,10 +100,13 @@ final class PlacedOn {
     void learn(PodFacts pod) {
         String node = pod.placement().node();
         Set<String> named = PlacedGpus.named(pod);
-        if (node == null || isKnown(node, named) || unknown.getIfPresent(node) != null) {
+        if (node == null || named.isEmpty() || unknown.getIfPresent(node) != null) {
             return;
         }
-        put(node, gpus(node));
+        if (isKnown(node, named) && (wasThere(pod) || fresh.getIfPresent(node) != null)) {
+            return;
+        }
+        read(node, ATTEMPTS);
         if (!isKnown(node, named)) {
             unknown.put(node, true);
             log.atWarn()
@@ -81,10 +118,17 @@ final class PlacedOn {
         }
     }
 
+    /** What it holds is frozen already. */
+    private boolean wasThere(PodFacts pod) {
+        return view.pod(pod.uid()).filter(it -> it.placement().node() != null).isPresent();
+    }
+
     private void put(String node, List<Gpu> gpus) {
         for (Gpu gpu : gpus) {
             view.putGpus(node, Map.of(gpu.uuid(), PhysicalGpu.of(gpu.model(), gpu.memoryMiB())));
         }
+        fresh.put(node, true);
+        unread.remove(node);
     }
 
     private boolean isKnown(String node, Set<String> named) {
@@ -98,21 +142,27 @@ final class PlacedOn {
                 : requireNonNullElse(node.getStatus().gpus(), List.<Gpu>of());
     }
 
-    private List<Gpu> gpus(String node) {
-        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    private void read(String node, int attempts) {
+        for (int attempt = 1; attempt <= attempts; attempt++) {
             try {
-                return client
-                        .resources(GpuNode.class)
-                        .withField("metadata.name", node)
-                        .list()
-                        .getItems()
-                        .stream()
-                        .flatMap(it -> gpus(it).stream())
-                        .toList();
+                put(
+                        node,
+                        client
+                                .resources(GpuNode.class)
+                                .withField("metadata.name", node)
+                                .list()
+                                .getItems()
+                                .stream()
+                                .flatMap(it -> gpus(it).stream())
+                                .toList());
+                return;
             } catch (KubernetesClientException e) {
-                log.atWarn().addKeyValue("node", node).setCause(e).log("cannot read its GpuNode");
+                boolean isNew = unread.add(node);
+                log.atLevel(isNew ? Level.WARN : Level.DEBUG)
+                        .addKeyValue("node", node)
+                        .setCause(e)
+                        .log("cannot read its GpuNode");
             }
         }
-        return List.of();
     }
 }

@@ -133,6 +133,27 @@ public record PodAllocation(
                 new Metering(metering.watched(), metering.shared(), use));
     }
 
+    /** The same, of what it turned out to hold; what that costs is to follow. */
+    public PodAllocation holding(BoundShare what) {
+        return new PodAllocation(
+                uid,
+                namespace,
+                name,
+                owner,
+                node,
+                budget,
+                price,
+                new BoundShare(what.share(), what.memoryKnown()),
+                from,
+                beginEstimated,
+                postedUntil,
+                chargedUntil,
+                until,
+                estimated,
+                endBound,
+                metering);
+    }
+
     public PodAllocation ended(Instant at, boolean estimate, @Nullable Instant bound) {
         return copy(budget, price, postedUntil, at, estimate, bound, metering);
     }

@@ -39,6 +39,11 @@ public final class ClusterViews {
         return view;
     }
 
+    /** It has become known that the node has these GPUs. */
+    public static void learn(ClusterView view, Map<String, PhysicalGpu> gpus) {
+        view.putGpus(Pods.NODE, gpus);
+    }
+
     /** Has listed these pods. */
     public static ClusterView showing(PodFacts... pods) {
         ClusterView view = withNode();

@@ -68,6 +68,7 @@ class ClusterWatchTest {
                 new PodReader(resource -> false),
                 new ClusterProperties("gpusharing-system", retry),
                 view,
+                new PlacedOn(api.client(), view, unreadable, clock),
                 new Deaf(),
                 List.of(pod -> {
                     throw new IllegalStateException("an observer fails");

@@ -3,10 +3,12 @@ package io.gpusharing.timekeeper.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.kubernetes.UnreadableObjects;
+import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,20 +20,26 @@ class PlacedOnTest {
 
     private final FakeApiServer api = new FakeApiServer();
     private final ClusterView view = new ClusterView();
+    private final SteppingClock clock = new SteppingClock(Instant.EPOCH);
     private final PlacedOn placed =
-            new PlacedOn(api.client(), view, new UnreadableObjects(_ -> {}));
+            new PlacedOn(api.client(), view, new UnreadableObjects(_ -> {}), clock);
     private final Pods pod = Pods.waiting("team-a", 50, 15).boundAt(Instant.EPOCH);
 
     PlacedOnTest() throws IOException {
+        answer(143_771);
+    }
+
+    private void answer(long memory) {
         api.answer(
                 GPU_NODES,
                 """
                 {"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNodeList", "metadata": {"resourceVersion": "1"},
                  "items": [{"apiVersion": "gpusharing.io/v1alpha1", "kind": "GpuNode", "metadata": {"name": "gpu-1"},
                  "status": {"gpus": [
-                   {"uuid": "GPU-1", "index": 0, "model": "NVIDIA H200", "memoryMiB": 143771, "health": "Healthy", "mode": "Idle"},
+                   {"uuid": "GPU-1", "index": 0, "model": "NVIDIA H200", "memoryMiB": %d, "health": "Healthy", "mode": "Idle"},
                    {"uuid": "GPU-2", "health": "Healthy", "mode": "Idle"}]}}]}
-                """);
+                """
+                        .formatted(memory));
     }
 
     @AfterEach
@@ -65,6 +73,46 @@ class PlacedOnTest {
         placed.learn(pod.placedOn("GPU-2").facts());
 
         assertThat(asked()).isEqualTo(2);
+    }
+
+    /** With ECC switched on, for instance, a GPU has less memory than before. */
+    @Test
+    void aPodThatIsBoundLaterHoldsAPartOfWhatItsGpuIsThen() {
+        placed.learn(pod.placedOn("GPU-1").facts());
+        answer(134_785);
+        clock.pass(Duration.ofMinutes(1));
+
+        placed.learn(
+                Pods.waiting("team-a", 50, 15).boundAt(Instant.EPOCH).placedOn("GPU-1").facts());
+
+        assertThat(view.gpus(Pods.NODE))
+                .containsEntry("GPU-1", new PhysicalGpu("NVIDIA-H200", 134_785));
+    }
+
+    @Test
+    void ofAPodThatIsThereAlreadyNothingIsAskedAgain() {
+        placed.learn(pod.placedOn("GPU-1").facts());
+        view.put(pod.placedOn("GPU-1").facts());
+        clock.pass(Duration.ofMinutes(1));
+
+        placed.learn(pod.placedOn("GPU-1").facts());
+
+        assertThat(asked()).isOne();
+    }
+
+    @Test
+    void whatCouldNotBeReadIsAskedForUntilItCan() {
+        api.refuse(GPU_NODES, 500);
+        placed.learn(pod.placedOn("GPU-1").facts());
+        placed.work(clock.instant());
+        assertThat(view.gpus(Pods.NODE)).isEmpty();
+
+        api.allow(GPU_NODES);
+        placed.work(clock.instant());
+        placed.work(clock.instant());
+
+        assertThat(view.gpus(Pods.NODE)).containsKey("GPU-1");
+        assertThat(asked()).as("three times, once in vain and once").isEqualTo(5);
     }
 
     @Test

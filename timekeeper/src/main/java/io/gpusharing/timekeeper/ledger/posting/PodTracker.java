@@ -2,14 +2,8 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import io.gpusharing.kubernetes.Claimed.ClaimAllocation;
 import io.gpusharing.kubernetes.PodFacts;
-import io.gpusharing.request.BoundShare;
-import io.gpusharing.request.NodeFacts;
-import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.timekeeper.allocation.AllocationInterval;
 import io.gpusharing.timekeeper.allocation.AllocationInterval.Begin;
-import io.gpusharing.timekeeper.allocation.PlacedGpus;
-import io.gpusharing.timekeeper.allocation.Weight;
-import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.cluster.PodEvent.Bookmark;
 import io.gpusharing.timekeeper.cluster.PodEvent.Deleted;
@@ -41,9 +35,7 @@ final class PodTracker {
     private final OpenAllocations allocations;
     private final SharedClaims claims;
     private final VanishedPods vanished;
-    private final ClusterView view;
-    private final RequestGrammars grammars;
-    private final ModelWeights weights;
+    private final PodDevices devices;
 
     /** Whether the pods have not been listed yet in our term. */
     private boolean unlisted = true;
@@ -55,15 +47,11 @@ final class PodTracker {
             OpenAllocations allocations,
             SharedClaims claims,
             VanishedPods vanished,
-            ClusterView view,
-            RequestGrammars grammars,
-            ModelWeights weights) {
+            PodDevices devices) {
         this.allocations = allocations;
         this.claims = claims;
         this.vanished = vanished;
-        this.view = view;
-        this.grammars = grammars;
-        this.weights = weights;
+        this.devices = devices;
     }
 
     /** Our term begins: what we know is old, and what happened meanwhile will be reported. */
@@ -207,6 +195,8 @@ final class PodTracker {
                 } else if (!allocation.open()) {
                     builder.reopen(allocation);
                     claims.holderChanged(builder, allocation.uid());
+                } else {
+                    devices.noteEstimate(pod, open.begin().at(), allocation);
                 }
             }
             case AllocationInterval.Ended ended -> {
@@ -241,18 +231,16 @@ final class PodTracker {
     private @Nullable PodAllocation begin(
             PostingBuilder builder, PodFacts pod, Begin begin, Instant until, boolean watched) {
         String node = Objects.requireNonNull(pod.placement().node());
-        NodeFacts facts = view.node(node).orElse(NodeFacts.UNKNOWN);
-        PlacedGpus gpus = PlacedGpus.of(pod, view.gpus(node));
-        BoundShare held = pod.held(it -> gpus.of(it, facts), grammars).orElse(null);
-        if (held == null) {
+        PodDevices.Devices found = devices.of(pod, begin.at());
+        if (found == null) {
             return null;
         }
-        Weight weight =
-                weights.of(it -> gpus.weight(it, begin.at(), pod.request(), facts, grammars));
-        PodAllocation allocation = builder.begin(pod, node, begin, until, held, weight, watched);
+        PodAllocation allocation =
+                builder.begin(pod, node, begin, until, found.held(), found.weight(), watched);
         for (ClaimAllocation allocated : pod.claimed().shared()) {
-            claims.join(builder, allocation, allocated, begin, weight);
+            claims.join(builder, allocation, allocated, begin, found.weight());
         }
+        devices.noteEstimate(pod, begin.at(), allocation);
         return allocation;
     }
 

@@ -198,7 +198,7 @@ public final class PostingBuilder {
      * @param measured what had been measured by then; null if nothing
      */
     void reprice(PodAllocation allocation, Payer payer, Price price, @Nullable Measured measured) {
-        put(on(payer, now(allocation), price, measured));
+        put(on(payer, now(allocation).holding(allocation.held()), price, measured));
     }
 
     /** From now on the watch reports the pod, or only the sweep finds it. */

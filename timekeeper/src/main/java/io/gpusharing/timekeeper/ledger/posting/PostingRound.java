@@ -8,6 +8,7 @@ import io.gpusharing.timekeeper.ledger.LedgerProperties;
 import io.gpusharing.timekeeper.ledger.RateSource;
 import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Pods;
 import io.gpusharing.timekeeper.ledger.posting.LedgerInput.Task;
+import io.gpusharing.timekeeper.ledger.posting.PodDevices.Devices;
 import io.gpusharing.timekeeper.ledger.store.Ledger;
 import java.time.Clock;
 import java.time.Duration;
@@ -16,7 +17,9 @@ import java.time.temporal.ChronoUnit;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -35,6 +38,7 @@ public class PostingRound {
     private final LedgerListener listener;
     private final Clock clock;
     private final OpenAllocations allocations;
+    private final PodDevices devices;
     private final PodTracker pods;
     private final DuePostings due;
     private final Repricing repricing;
@@ -71,7 +75,8 @@ public class PostingRound {
                 new OpenAllocations(ledger, rates, listener, view, properties.postingSize());
         var claims = new SharedClaims(allocations);
         var vanished = new VanishedPods(allocations, claims, properties.resumeGrace());
-        this.pods = new PodTracker(allocations, claims, vanished, view, grammars, weights);
+        this.devices = new PodDevices(view, grammars, weights);
+        this.pods = new PodTracker(allocations, claims, vanished, devices);
         this.due =
                 new DuePostings(
                         allocations,
@@ -127,7 +132,17 @@ public class PostingRound {
             }
             reprice();
         }
+        refine();
         due.post(rates.unsettledSince());
+    }
+
+    /** Once all are on the terms that hold now, and before what an estimate makes of it is due. */
+    private void refine() {
+        if (initialized && pods.listed()) {
+            Map<UUID, Devices> found = devices.found(allocations::get);
+            repricing.refine(found, now());
+            devices.priced(found.keySet());
+        }
     }
 
     /**

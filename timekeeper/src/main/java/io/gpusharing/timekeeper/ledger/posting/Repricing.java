@@ -1,13 +1,16 @@
 package io.gpusharing.timekeeper.ledger.posting;
 
+import io.gpusharing.request.BoundShare;
 import io.gpusharing.request.NodeFacts;
 import io.gpusharing.request.Quantity;
+import io.gpusharing.timekeeper.allocation.Weight;
 import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.ledger.Measurements.Measured;
 import io.gpusharing.timekeeper.ledger.Payer;
 import io.gpusharing.timekeeper.ledger.PodAllocation;
 import io.gpusharing.timekeeper.ledger.PodAllocation.Price;
 import io.gpusharing.timekeeper.ledger.RateSource;
+import io.gpusharing.timekeeper.ledger.posting.PodDevices.Devices;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -42,8 +45,42 @@ final class Repricing {
         this.view = view;
     }
 
-    /** Other terms for an open allocation, from an instant on. */
-    private record Change(UUID uid, Payer payer, Price price, Instant since) {}
+    /** Other terms for an open allocation, or what it holds, from an instant on. */
+    private record Change(UUID uid, Payer payer, BoundShare held, Price price, Instant since) {}
+
+    /**
+     * Puts open allocations on the price of the GPUs on which they turn out to be, from where they
+     * are posted on: what is posted stays. Where measured use counts, which was compared with the
+     * other price, that is settled first, and it is from now on.
+     *
+     * @param found those on the terms that hold now
+     */
+    void refine(Map<UUID, Devices> found, Instant now) {
+        if (found.isEmpty()) {
+            return;
+        }
+        List<Change> changes =
+                found.entrySet().stream()
+                        .map(it ->
+                                refined(
+                                        Objects.requireNonNull(allocations.get(it.getKey())),
+                                        it.getValue(),
+                                        now))
+                        .toList();
+        reprice(changes, now);
+    }
+
+    private Change refined(PodAllocation allocation, Devices devices, Instant now) {
+        Payer payer = rates.of(allocation.namespace());
+        Weight weight = devices.weight();
+        NodeFacts node = weight.on(view.node(allocation.node()).orElse(NodeFacts.UNKNOWN));
+        return new Change(
+                allocation.uid(),
+                payer,
+                devices.held(),
+                Price.of(devices.held(), payer.rule().on(node), weight),
+                allocation.byUse() ? now : allocation.postedUntil());
+    }
 
     /**
      * Posts what the changed allocations cost on their old terms, and puts them on the new ones.
@@ -83,7 +120,11 @@ final class Repricing {
                 now);
         PostingBuilder builder = allocations.builder();
         for (Change it : changes) {
-            builder.reprice(committed(it), it.payer(), it.price(), measured.get(it.uid()));
+            builder.reprice(
+                    committed(it).holding(it.held()),
+                    it.payer(),
+                    it.price(),
+                    measured.get(it.uid()));
         }
         allocations.commit(builder);
     }
@@ -128,7 +169,12 @@ final class Repricing {
         return same
                 ? Stream.empty()
                 : Stream.of(
-                        new Change(allocation.uid(), payer, price, since(allocation, payer, now)));
+                        new Change(
+                                allocation.uid(),
+                                payer,
+                                allocation.held(),
+                                price,
+                                since(allocation, payer, now)));
     }
 
     private static boolean costsTheSame(Price price, PodAllocation allocation) {

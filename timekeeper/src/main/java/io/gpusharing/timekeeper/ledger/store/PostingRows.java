@@ -52,7 +52,10 @@ final class PostingRows {
                         .filter(change -> change.before() == null)
                         .map(AllocationChange::after)
                         .toList());
-        change(sorted.stream().filter(change -> change.before() != null).toList());
+        List<AllocationChange> changed =
+                sorted.stream().filter(change -> change.before() != null).toList();
+        refine(changed.stream().filter(PostingRows::isRefined).toList());
+        change(changed);
         hold(posting.holders());
     }
 
@@ -131,6 +134,51 @@ final class PostingRows {
     private static long counted(PodAllocation allocation, ToLongFunction<ByUse> what) {
         ByUse use = allocation.metering().use();
         return use == null ? 0 : what.applyAsLong(use);
+    }
+
+    private static boolean isRefined(AllocationChange change) {
+        PodAllocation before = before(change);
+        PodAllocation after = change.after();
+        return !before.held().equals(after.held())
+                || !before.price().weight().equals(after.price().weight());
+    }
+
+    /** It turned out on which GPUs they are. With the rate, which must be what the weight makes. */
+    private void refine(List<AllocationChange> changes) {
+        database.sql(
+                        """
+                        update pod_allocation s
+                        set rate = u.rate, share_rate = u.share_rate, share_known = u.share_known,
+                            compute_part = u.compute, compute_numerator = u.compute_numerator,
+                            compute_denominator = u.compute_denominator,
+                            memory_part = u.memory, memory_numerator = u.memory_numerator,
+                            memory_denominator = u.memory_denominator,
+                            model = u.model, gpu_mib = u.gpu_mib, weight = u.weight, weight_known = u.weight_known
+                        from unnest(:uid::uuid[], :rate::bigint[], :share_rate::bigint[], :share_known::boolean[],
+                                :compute::bigint[], :compute_numerator::bigint[], :compute_denominator::bigint[],
+                                :memory::bigint[], :memory_numerator::bigint[], :memory_denominator::bigint[],
+                                :model::text[], :gpu_mib::bigint[], :weight::bigint[], :weight_known::boolean[])
+                            as u(pod_uid, rate, share_rate, share_known, compute, compute_numerator,
+                                compute_denominator, memory, memory_numerator, memory_denominator, model,
+                                gpu_mib, weight, weight_known)
+                        where s.cluster = :cluster and s.pod_uid = u.pod_uid
+                        """)
+                .rows(changes.stream().map(AllocationChange::after).toList())
+                .uuid("uid", PodAllocation::uid)
+                .number("rate", PodAllocation::rate)
+                .number("share_rate", it -> it.price().share())
+                .flag("share_known", PodAllocation::shareKnown)
+                .number("compute", it -> it.share().compute())
+                .number("compute_numerator", it -> it.share().computePart().numerator())
+                .number("compute_denominator", it -> it.share().computePart().denominator())
+                .number("memory", it -> it.share().memory())
+                .number("memory_numerator", it -> it.share().memoryPart().numerator())
+                .number("memory_denominator", it -> it.share().memoryPart().denominator())
+                .text("model", it -> it.price().weight().model())
+                .number("gpu_mib", it -> it.price().weight().memoryMiB())
+                .number("weight", it -> it.price().weight().millionths())
+                .flag("weight_known", it -> it.price().weight().known())
+                .update();
     }
 
     private void change(List<AllocationChange> changes) {

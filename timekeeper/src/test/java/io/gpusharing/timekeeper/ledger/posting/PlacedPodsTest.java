@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.ledger.posting;
 
 import static io.gpusharing.timekeeper.budget.TestBudgets.monthly;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.request.NodeFacts;
@@ -74,6 +75,84 @@ class PlacedPodsTest {
     @Test
     void whereNobodySaysWhichGpuItIsAllOfTheNodeAreTakenToBeAlike() {
         assertThat(charged(pod(10, 60))).isEqualTo(31_250_000);
+    }
+
+    /** Nobody could say what the node's GPUs are when these pods began. */
+    private void unread() {
+        ledger.gpus(Map.of());
+        ledger.restart();
+    }
+
+    @Test
+    void onceTheGpuCanBeReadThePodHasCostWhatItDoesAllAlong() {
+        ledger.weights(WEIGHTS);
+        unread();
+        Pods pod = pod(10, 60).placedOn("large");
+        assertThat(charged(pod)).isEqualTo(31_250_000);
+        assertThat(ledger.used("a")).isEqualTo(new GpuTime(31_250_000));
+
+        ledger.learned(GPUS);
+        ledger.pass(Duration.ZERO);
+
+        assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(56_250_000));
+        assertThat(ledger.used("a")).isEqualTo(new GpuTime(56_250_000));
+        assertThat(ledger.allocation(pod).price().weight().model()).isEqualTo("NVIDIA-A100-80GB");
+        ledger.restart();
+        ledger.pass(HUNDRED_SECONDS);
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(200)));
+        assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(112_500_000));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void whatWasPostedByThenStays() {
+        unread();
+        Pods pod = pod(10, 60).placedOn("large");
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofSeconds(3_630));
+
+        ledger.learned(GPUS);
+        ledger.pass(Duration.ofHours(1));
+
+        assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(3_600 * 312_500L + 3_630 * 187_500L));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void whereMeasuredUseCountsItIsSettledByThenAndComparedWithThatFromThenOn() {
+        ledger.exist(monthly("a", TEN, "1000", "team-a").byUse());
+        unread();
+        Pods pod = pod(10, 60).placedOn("large");
+        ledger.onUpdate(pod);
+        ledger.measured(pod, 50, 1_000);
+        ledger.pass(Duration.ofSeconds(1_000));
+
+        ledger.learned(GPUS);
+        ledger.pass(Duration.ZERO);
+        ledger.measured(pod, 150, 2_000);
+        ledger.pass(Duration.ofSeconds(1_000));
+        ledger.onUpdate(pod.finishedAt(TEN.plusSeconds(2_000)));
+        ledger.pass(Duration.ofMinutes(50));
+
+        // Half of the time its tenth of the processors was busy, then all of it; a settlement
+        // leaves
+        // what is less than a micro-GPU.
+        assertThat(ledger.charged(pod).microGpuSeconds())
+                .isCloseTo(500 * 312_500L + 1_000 * 187_500L, within(1_000L));
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
+    void aTimekeeperThatStartsLaterMendsItAsWell() {
+        unread();
+        Pods pod = pod(10, 60).placedOn("large");
+        assertThat(charged(pod)).isEqualTo(31_250_000);
+
+        ledger.gpus(GPUS);
+        ledger.restart();
+
+        assertThat(ledger.charged(pod)).isEqualTo(new GpuTime(18_750_000));
+        assertThat(ledger.differences()).isEmpty();
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.gpusharing.timekeeper.budget.Budgets;
 import io.gpusharing.timekeeper.budget.TestBudgets;
 import io.gpusharing.timekeeper.budget.TestBudgets.Written;
 import io.gpusharing.timekeeper.budget.account.BudgetState;
+import io.gpusharing.timekeeper.cluster.ClusterView;
 import io.gpusharing.timekeeper.cluster.ClusterViews;
 import io.gpusharing.timekeeper.cluster.PodEvent;
 import io.gpusharing.timekeeper.ledger.LedgerProperties;
@@ -70,6 +71,7 @@ public final class TestLedger {
     private Weights weights = Weights.EQUAL;
     private NodeFacts node = Pods.NODE_FACTS;
     private Map<String, PhysicalGpu> gpus = Map.of();
+    private ClusterView view = ClusterViews.withNode();
     private int version;
     private Budgets budgets;
     private Ledger ledger;
@@ -329,6 +331,12 @@ public final class TestLedger {
         gpus = now;
     }
 
+    /** Its device plugin's word could be read at last. */
+    public void learned(Map<String, PhysicalGpu> now) {
+        gpus = now;
+        ClusterViews.learn(view, now);
+    }
+
     /** Time passes, and what is due is posted. */
     public void pass(Duration time) {
         clock.pass(time);
@@ -433,11 +441,12 @@ public final class TestLedger {
     }
 
     private PostingRound round() {
+        view = ClusterViews.withNode(node, gpus);
         return new PostingRound(
                 ledger,
                 budgets,
                 budgets,
-                ClusterViews.withNode(node, gpus),
+                view,
                 new RequestGrammars(List.of(new VcudaGrammar())),
                 new ModelWeights(weights, registry),
                 new Settlement(ledger, measurements, budgets, PROPERTIES),
