@@ -4,7 +4,7 @@ export JAVA_HOME := $(shell tools/jdk)
 export PATH := $(JAVA_HOME)/bin:$(PATH)
 MVN := mvn --batch-mode
 
-.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos poison bench soak format tools-archive clean prerequisites
+.PHONY: help demo no-demo demo-stop node node-stop node-prerequisites e2e-node e2e-gpu a-gpu record real-nodes images load deployment cli cli-archives check test test-nodes test-all workflows chaos poison bench soak format tools-archive clean prerequisites
 
 help: ## This list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' Makefile | expand -t 20
@@ -38,6 +38,14 @@ node-stop: ## End what KEEP=1 make node left running
 
 e2e-node: real-nodes ## The tests on real nodes: the story by real containers, charged to the second
 	@tools/e2e-node
+
+e2e-gpu: export GPU := $(or $(GPU),real)
+e2e-gpu: a-gpu real-nodes ## The tests on this computer's own GPU: real containers, programs, MPS; GPU=fake tries the tests without one (Linux, root)
+	@tools/images gpu-program
+	@tools/e2e-gpu
+
+a-gpu:
+	@tools/e2e-gpu check || { echo "NOT RUN: make e2e-gpu" >&2; exit 1; }
 
 record: real-nodes ## Record every life of a pod on real nodes anew, for the tests: ten minutes; LIVES=regex for some of them
 	@exec tools/machine run .run/node "$(JAVA_HOME)/bin/java" -Dlives="$(or $(LIVES),.*)" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \

@@ -143,6 +143,7 @@ public final class InClusterInstallation implements InstalledServices {
                         "label",
                         "node",
                         node,
+                        "--overwrite",
                         "gpusharing.io/gpus=shared",
                         "gpusharing.io/mps=enabled")
                 .orFail();

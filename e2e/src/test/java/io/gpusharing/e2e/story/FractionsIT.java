@@ -48,6 +48,7 @@ class FractionsIT {
     private static Ledger ledger;
     private static InClusterInstallation services;
     private static GpuPods pods;
+    private static PluginPods plugin;
 
     @BeforeAll
     static void start(RealNodes nodes) {
@@ -60,6 +61,7 @@ class FractionsIT {
         InClusterInstallation.placeByTheClustersScheduler(cluster);
         tenant = Team.create(cluster, api, TEAM);
         pods = new GpuPods(cluster, api, TEAM);
+        plugin = new PluginPods(cluster);
     }
 
     @AfterEach
@@ -203,18 +205,12 @@ class FractionsIT {
         String gpu = pods.gpuOfNew("first", vcuda(50, 15));
         String id = pods.pod("first").at("/status/containerStatuses/0/containerID").asText();
 
-        cluster.kubectl()
-                .run(
-                        "delete",
-                        "pods",
-                        "--namespace=gpusharing-system",
-                        "--selector=app.kubernetes.io/component=device-plugin")
-                .orFail();
+        plugin.delete();
         // It ends the way to the ledger as well.
         cluster.node("restart", NODE, "containerd");
         cluster.node("restart", NODE, "kubelet");
         // A kubelet that has no plugin fails the pods that it gets meanwhile.
-        awaitPlugin();
+        plugin.awaitRollout();
 
         assertThat(pods.gpuOfNew("second", vcuda(50, 15))).isEqualTo(gpu);
         assertThat(pods.pod("first").at("/status/containerStatuses/0/containerID").asText())
@@ -283,7 +279,7 @@ class FractionsIT {
     void aKubeletThatStartsWithoutThePluginFailsWhoDoesNotRunAndLeavesTheOthersAlone() {
         String gpu = pods.gpuOfNew("first", vcuda(60, 15));
         String other = pods.gpuOfNew("second", vcuda(60, 15));
-        int before = pluginRestarts();
+        int before = plugin.restarts();
 
         cluster.node("stop", NODE, "kubelet");
         cluster.node("on", NODE, "pkill", "-KILL", "-f", "[j]ava.*deviceplugin[.]jar");
@@ -291,7 +287,7 @@ class FractionsIT {
         cluster.node("start", NODE, "kubelet");
 
         awaitFailed("second");
-        awaitPluginAfter(before);
+        plugin.awaitRestartAfter(before);
         assertThat(pods.gpuOf("first")).isEqualTo(gpu);
         assertThat(pods.restarts("first")).isZero();
         assertThat(pods.gpuOfNew("third", vcuda(60, 15))).isEqualTo(other);
@@ -302,13 +298,13 @@ class FractionsIT {
     void aRebootFailsThePodsOfTheNodeAndTheirSuccessorsGetTheGpus() {
         String gpu = pods.gpuOfNew("first", vcuda(60, 15));
         String other = pods.gpuOfNew("second", vcuda(60, 15));
-        int before = pluginRestarts();
+        int before = plugin.restarts();
 
         cluster.node("reboot", NODE);
 
         awaitFailed("first");
         awaitFailed("second");
-        awaitPluginAfter(before);
+        plugin.awaitRestartAfter(before);
         assertThat(
                         List.of(
                                 pods.gpuOfNew("third", vcuda(60, 15)),
@@ -323,34 +319,6 @@ class FractionsIT {
                 .untilAsserted(() ->
                         assertThat(pods.pod(pod).at("/status/reason").asText())
                                 .isEqualTo("UnexpectedAdmissionError"));
-    }
-
-    private static int pluginRestarts() {
-        return Integer.parseInt(plugin("{.items[0].status.containerStatuses[0].restartCount}"));
-    }
-
-    private static void awaitPluginAfter(int restarts) {
-        await("the plugin runs again")
-                .atMost(SOON)
-                // It has no status for a moment.
-                .ignoreExceptions()
-                .until(() ->
-                        pluginRestarts() > restarts
-                                && plugin("{.items[0].status.containerStatuses[0].ready}")
-                                        .equals("true"));
-    }
-
-    /** The plugin's pod of the first node. */
-    private static String plugin(String path) {
-        return cluster.kubectl()
-                .run(
-                        "get",
-                        "pods",
-                        "--namespace=gpusharing-system",
-                        "--selector=app.kubernetes.io/component=device-plugin",
-                        "--field-selector=spec.nodeName=" + NODE,
-                        "--output=jsonpath=" + path)
-                .text();
     }
 
     @Test
@@ -581,17 +549,6 @@ class FractionsIT {
                                         "--output=name")
                                 .text())
                 .text();
-    }
-
-    private static void awaitPlugin() {
-        cluster.kubectl()
-                .run(
-                        "rollout",
-                        "status",
-                        "daemonset/gpusharing-device-plugin",
-                        "--namespace=gpusharing-system",
-                        "--timeout=90s")
-                .orFail();
     }
 
     private static String allocatable(String resource) {

@@ -20,16 +20,29 @@ final class GpuPods {
     /** How long anything takes at most. */
     static final Duration SOON = Duration.ofSeconds(90);
 
-    private static final Pattern UUID = Pattern.compile("UUID: (GPU-[0-9-]+)");
+    private static final Pattern UUID = Pattern.compile("UUID: (GPU-[0-9a-f-]+)");
+
+    private static final String CUDA = "nvidia/cuda:13.0.1-base-ubuntu24.04";
 
     private final TestCluster cluster;
     private final Api api;
     private final String team;
+    private final String image;
 
     GpuPods(TestCluster cluster, Api api, String team) {
+        this(cluster, api, team, CUDA);
+    }
+
+    /**
+     * Those of another image than {@link #manifest} names.
+     *
+     * @param image with a shell
+     */
+    GpuPods(TestCluster cluster, Api api, String team, String image) {
         this.cluster = cluster;
         this.api = api;
         this.team = team;
+        this.image = image;
     }
 
     /**
@@ -45,16 +58,21 @@ final class GpuPods {
         spec:
           containers:
           - name: cuda
-            image: nvidia/cuda:13.0.1-base-ubuntu24.04
+            image: %s
             command: [sh, -c, "trap 'exit 1' TERM; while :; do sleep 1; done"]
             resources: {limits: {%s}}
         """
-                .formatted(name, limits);
+                .formatted(name, CUDA, limits);
+    }
+
+    /** A manifest with this team's image in the place of NVIDIA's. */
+    String ofItsImage(String manifest) {
+        return manifest.replace(CUDA, image);
     }
 
     /** Makes one, and waits for nothing. */
     void create(String name, String limits) {
-        api.create(team, manifest(name, limits)).orFail();
+        api.create(team, ofItsImage(manifest(name, limits))).orFail();
     }
 
     /** Makes one; the only GPU that it sees once it runs. */
@@ -81,7 +99,7 @@ final class GpuPods {
                                                 .isMissingNode())
                                 .as(() -> eventsOf(name))
                                 .isFalse());
-        return UUID.matcher(exec(name, "nvidia-smi"))
+        return UUID.matcher(exec(name, "nvidia-smi", "-L"))
                 .results()
                 .map((MatchResult found) -> found.group(1))
                 .toList();

@@ -10,7 +10,8 @@ import java.util.List;
 
 /**
  * Two real nodes with GPUSharing installed by {@code kubectl create -f deployment/}. To begin with,
- * another provider than ours offers two GPUs on each.
+ * another provider than ours offers two GPUs on each. In {@code tools/e2e-gpu} there is the first
+ * node alone, and nobody offers its GPUs.
  *
  * <p>All test classes of a run that take it as a parameter ({@link OfTheRun}) get the same one,
  * which ends after the last test of all. It is installed once, so each class brings its own
