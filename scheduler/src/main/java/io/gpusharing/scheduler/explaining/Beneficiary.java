@@ -44,7 +44,7 @@ final class Beneficiary {
         if (there == null
                 || budget == null
                 || !budget.isOver()
-                || !budget.onExhausted().allowsEviction()) {
+                || !budget.onExhausted().allowsEviction(true)) {
             return Optional.empty();
         }
         Map<String, List<Holder>> read = new HashMap<>();

@@ -8,6 +8,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Holder;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
+import io.gpusharing.scheduler.picture.NodeView;
 import io.gpusharing.scheduler.reclaiming.plan.BudgetOrder.Gang;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Candidate;
 import io.gpusharing.scheduler.reclaiming.plan.Decision.Evict;

@@ -125,9 +125,7 @@ class SnapshotPodsTest {
                 .isNotNull();
         assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, false, Set.of(), ENDING)).isEqualTo(first);
         Set<String> guarding = Set.of("team-a/all");
-        assertThat(
-                        known.at(NodeFacts.UNKNOWN, VCUDA, false, guarding, ENDING)
-                                .disruptionBudgets())
+        assertThat(known.at(NodeFacts.UNKNOWN, VCUDA, false, guarding, ENDING).disruptionBudgets())
                 .isEqualTo(guarding);
         var labelled = new NodeFacts(Map.of(), Map.of("gpu", "a100"));
         assertThat(known.at(labelled, VCUDA, false, guarding, ENDING))
