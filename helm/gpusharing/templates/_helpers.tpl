@@ -18,6 +18,9 @@ not replace them. */}}
 {{- define "gpusharing.metadata" -}}
 labels:
   {{- include "gpusharing.labels" . | nindent 2 }}
+  {{- range .aggregateTo }}
+  rbac.authorization.k8s.io/aggregate-to-{{ . }}: "true"
+  {{- end }}
 {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

@@ -409,7 +409,7 @@ class ExplainTest {
         assertThat(explained("rayjob/tune").err())
                 .isEqualTo(
                         """
-                        You may not list rayclusters here, so pods that belong to it by one of those are not known to be its own
+                        You cannot list rayclusters here, so pods that belong to it by one of those are not known to be its own
                         error: It has no pods, and no Event says that one was refused
                         """);
     }

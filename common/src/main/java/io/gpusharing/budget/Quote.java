@@ -366,8 +366,7 @@ public record Quote(
     private static String newPods(OnExhausted rule) {
         return switch (rule) {
             case Observe -> "it only observes, and pods are admitted as others";
-            case LowerPriority -> "new pods give way to pods in budget";
-            case Reclaim ->
+            case LowerPriority, Reclaim ->
                     "new pods give way to pods in budget, and may be evicted when one of those waits";
             case Refuse -> "new GPU pods are refused";
         };
@@ -376,7 +375,8 @@ public record Quote(
     private static String podsThere(OnExhausted rule) {
         return switch (rule) {
             case Observe -> "it only observes, and nothing happens to its pods";
-            case LowerPriority -> "its pods run on, and new ones give way to pods in budget";
+            case LowerPriority ->
+                    "its pods run on, and new ones may be evicted when a pod in budget waits";
             case Reclaim -> "its pods may be evicted from then on when a pod in budget waits";
             case Refuse ->
                     "its pods may be evicted from then on when a pod in budget waits, and new ones are refused";

@@ -83,7 +83,7 @@ class QuoteTest {
             textBlock =
                     """
                     Observe       | it only observes, and nothing happens to its pods
-                    LowerPriority | its pods run on, and new ones give way to pods in budget
+                    LowerPriority | its pods run on, and new ones may be evicted when a pod in budget waits
                     Reclaim       | its pods may be evicted from then on when a pod in budget waits
                     Refuse        | its pods may be evicted from then on when a pod in budget waits, and new ones are refused
                     """)
@@ -106,7 +106,7 @@ class QuoteTest {
             textBlock =
                     """
                     Observe       | it only observes, and pods are admitted as others
-                    LowerPriority | new pods give way to pods in budget
+                    LowerPriority | new pods give way to pods in budget, and may be evicted when one of those waits
                     Reclaim       | new pods give way to pods in budget, and may be evicted when one of those waits
                     Refuse        | new GPU pods are refused
                     """)

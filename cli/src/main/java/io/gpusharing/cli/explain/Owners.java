@@ -9,8 +9,8 @@ import io.gpusharing.cli.cluster.ApiKind;
 import io.gpusharing.cli.cluster.ApiKinds;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
-import io.gpusharing.cli.cluster.NotAllowed;
 import io.gpusharing.cli.cluster.NotInstalled;
+import io.gpusharing.cli.console.Failure;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -55,12 +55,12 @@ final class Owners {
         return isOrOwns(apiVersion, kind, uid, new HashSet<>());
     }
 
-    /** Which kinds on the way the user may not list, in a sentence; empty if there are none. */
+    /** Which kinds on the way were not listed, in a sentence; empty if there are none. */
     Optional<String> gap() {
         return notListed.isEmpty()
                 ? Optional.empty()
                 : Optional.of(
-                        "You may not list %s here, so pods that belong to it by one of those are not known to be its own"
+                        "You cannot list %s here, so pods that belong to it by one of those are not known to be its own"
                                 .formatted(String.join(", ", notListed)));
     }
 
@@ -107,10 +107,11 @@ final class Owners {
                                             .inNamespace(namespace)
                                             .list()
                                             .getItems()));
-        } catch (NotAllowed e) {
-            notListed.add(known.plural());
-            return Map.of();
         } catch (NotInstalled e) {
+            return Map.of();
+        } catch (Failure e) {
+            // Others' kinds, whose own services may be away, are no reason to say nothing.
+            notListed.add(known.plural());
             return Map.of();
         }
     }

@@ -50,9 +50,12 @@ public final class PreemptedPods implements ObjectInformer.Handler<Pod> {
 
     /** What is remembered now, oldest first. */
     public List<Preempted> all() {
-        Instant now = clock.instant();
-        byUid.values().removeIf(it -> it.seen().plus(REMEMBERED).isBefore(now));
+        forget(clock.instant());
         return byUid.values().stream().sorted(Comparator.comparing(Preempted::seen)).toList();
+    }
+
+    private void forget(Instant now) {
+        byUid.values().removeIf(it -> it.seen().plus(REMEMBERED).isBefore(now));
     }
 
     @Override
@@ -75,6 +78,9 @@ public final class PreemptedPods implements ObjectInformer.Handler<Pod> {
             return;
         }
         Instant now = clock.instant();
+        if (byUid.size() >= MOST) {
+            forget(now);
+        }
         Disruption.at(pod, Disruption.BY_SCHEDULER)
                 .filter(at -> at.plus(REMEMBERED).isAfter(now))
                 .filter(_ -> byUid.size() < MOST)

@@ -163,7 +163,7 @@ class EvictingConfiguration {
                 refusedStarts,
                 new UnaskedPreemptions(
                         preempted,
-                        new Preemptors(client, pods),
+                        new Preemptors(client),
                         watch,
                         store,
                         budgets,

@@ -140,11 +140,12 @@ final class Evictor implements SmartLifecycle {
         Map<Boolean, List<EvictionPlan>> due = due(now);
         attemptFirst(due.getOrDefault(true, List.of()), PAUSE, this::carryOut);
         boolean all = refusedStarts.plan(leadership::leads, MOST, now);
+        attemptFirst(due.getOrDefault(false, List.of()), LOOK, this::look);
+        // Last: Events are often kept elsewhere, and may be away alone.
         all &= unasked.plan(leadership::leads, MOST, now);
         if (!all) {
             trigger();
         }
-        attemptFirst(due.getOrDefault(false, List.of()), LOOK, this::look);
     }
 
     private void attemptFirst(List<EvictionPlan> plans, Duration pause, Step step) {

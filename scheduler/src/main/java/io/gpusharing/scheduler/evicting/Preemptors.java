@@ -2,41 +2,48 @@ package io.gpusharing.scheduler.evicting;
 
 import static java.net.HttpURLConnection.HTTP_FORBIDDEN;
 import static java.util.Objects.requireNonNullElse;
+import static java.util.stream.Collectors.toSet;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
-import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.LeaseSettings;
-import io.gpusharing.scheduler.cluster.PodLookup;
+import io.gpusharing.kubernetes.StreamedList;
+import io.gpusharing.scheduler.cluster.NodeFields;
 import io.gpusharing.scheduler.cluster.PreemptedPods.Preempted;
 import io.gpusharing.scheduler.cluster.PromptClient;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
  * Finds the pod for which a kube-scheduler has preempted another, by the Event that it writes on
- * that one. Whoever may edit a namespace can write such an Event there as well, so it is a hint and
- * no more: the pod that it names counts if it has a higher priority, and the scheduler wants it on
- * the same node, or has bound it there since.
+ * that one, whose message has the pod's UID. Whoever may edit a namespace can write such an Event
+ * there as well, so it is a hint and no more: the pod that it names counts if it has a higher
+ * priority, and the scheduler wants it on the same node, or has bound it there since.
  */
 final class Preemptors {
 
     /** Somebody may have written thousands. */
     private static final long MOST = 10;
 
-    private final KubernetesClient client;
-    private final PodLookup pods;
+    /** "Preempted by pod UID on node NODE", as of Kubernetes 1.36. */
+    private static final Pattern UID =
+            Pattern.compile("\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\\b");
 
-    Preemptors(KubernetesClient client, PodLookup pods) {
+    private final KubernetesClient client;
+
+    Preemptors(KubernetesClient client) {
         this.client = PromptClient.of(client);
-        this.pods = pods;
     }
 
     /**
@@ -45,11 +52,26 @@ final class Preemptors {
      * @throws KubernetesClientException if the API server is away
      */
     Optional<Pod> of(Preempted one) {
-        return events(one).stream()
-                .flatMap(event -> Stream.ofNullable(event.getRelated()))
-                .flatMap(related -> find(related).stream())
-                .filter(pod -> isWantedThere(pod, one))
-                .findFirst();
+        Set<String> named =
+                events(one).stream()
+                        .flatMap(it -> Stream.ofNullable(it.getMessage()))
+                        .flatMap(it -> UID.matcher(it).results().map(MatchResult::group))
+                        .collect(toSet());
+        if (named.isEmpty()) {
+            return Optional.empty();
+        }
+        var found = new ArrayList<Pod>();
+        for (String fields :
+                List.of(NodeFields.bound(one.node()), NodeFields.nominated(one.node()))) {
+            StreamedList.of(client, Pod.class)
+                    .withFields(fields)
+                    .forEach(pod -> {
+                        if (named.contains(pod.getMetadata().getUid()) && isWantedThere(pod, one)) {
+                            found.add(pod);
+                        }
+                    });
+        }
+        return found.stream().findFirst();
     }
 
     private List<Event> events(Preempted one) {
@@ -66,20 +88,6 @@ final class Preemptors {
                 return List.of();
             }
             throw e;
-        }
-    }
-
-    private Optional<Pod> find(ObjectReference related) {
-        if (!"Pod".equals(related.getKind()) || related.getUid() == null) {
-            return Optional.empty();
-        }
-        try {
-            return pods.find(related.getNamespace(), related.getName(), related.getUid());
-        } catch (KubernetesClientException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            // What is no name is no pod's.
-            return Optional.empty();
         }
     }
 

@@ -100,6 +100,9 @@ final class UnaskedPreemptions {
      * @throws KubernetesClientException if the API server would most likely answer nobody
      */
     boolean plan(BooleanSupplier leads, int most, Instant now) {
+        if (!budgets.areKnown()) {
+            return true;
+        }
         int left = most;
         List<Preempted> all = preempted.all();
         Set<String> uids = all.stream().map(it -> it.pod().uid()).collect(toSet());

@@ -69,6 +69,11 @@ record PresentPriorities(
         return pod.stamps().overBudget() && pod.priority() == classes.overBudget();
     }
 
+    /** The same to reclaim, to which a class of the pod's own below that is one, too. */
+    private boolean gaveWay(RunningPod pod) {
+        return pod.stamps().overBudget() && pod.priority() <= classes.overBudget();
+    }
+
     /**
      * Whether reclaim's rules let all pods of a gang go for a waiter, wherever they are.
      *
@@ -77,7 +82,7 @@ record PresentPriorities(
     boolean areReclaimed(List<RunningPod> gang, Preemptor waiter) {
         BudgetAccount payer = present.payer(gang.getFirst().namespace());
         return payer != null
-                && letsGo(payer, gang.stream().allMatch(this::isLowered), gang, waiter)
+                && letsGo(payer, gang.stream().allMatch(this::gaveWay), gang, waiter)
                 && gang.stream().noneMatch(this::isProtected);
     }
 

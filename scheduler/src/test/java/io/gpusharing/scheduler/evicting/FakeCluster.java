@@ -329,11 +329,29 @@ final class FakeCluster implements AutoCloseable {
         if (path.endsWith("/eviction")) {
             return evict(request, parts.get(4) + "/" + parts.get(6));
         }
+        if (path.endsWith("/pods")) {
+            String query = request.uri().getQuery();
+            return Answer.list(
+                    pods.values().stream()
+                            .filter(it -> isListed(it, query))
+                            .map(JsonNode::toString)
+                            .collect(Collectors.joining(",")));
+        }
         if (path.contains("/pods/")) {
             String pod = parts.get(4) + "/" + parts.get(6);
             return request.method().equals("DELETE") ? delete(request, pod) : found(pods.get(pod));
         }
         return found(namespaces.get(parts.get(4)));
+    }
+
+    /** By its node, or by the one where room is made for it. */
+    private static boolean isListed(JsonNode pod, String query) {
+        String node = pod.at("/spec/nodeName").asString("");
+        return query.contains("spec.nodeName=%s,".formatted(node))
+                && (!node.isEmpty()
+                        || query.contains(
+                                "status.nominatedNodeName="
+                                        + pod.at("/status/nominatedNodeName").asString("none")));
     }
 
     private static Answer found(@Nullable JsonNode object) {

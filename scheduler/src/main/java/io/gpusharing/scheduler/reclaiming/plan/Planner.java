@@ -106,7 +106,7 @@ public final class Planner {
                 }
                 case Leave leave -> {
                     // Who was refused whom is for each waiter another question.
-                    if (leave.reason() != Reason.KEPT) {
+                    if (leave.reason() != Reason.KEPT && leave.reason() != Reason.RATE_LIMITED) {
                         answers.put(kind, leave);
                     }
                 }

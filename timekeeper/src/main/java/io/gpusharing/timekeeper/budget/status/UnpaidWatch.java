@@ -6,6 +6,7 @@ import io.gpusharing.Names;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
 import io.gpusharing.kubernetes.Leadership;
+import io.gpusharing.kubernetes.OutageLog;
 import io.gpusharing.timekeeper.ledger.store.UnpaidPods;
 import io.gpusharing.timekeeper.ledger.store.UnpaidPods.Unpaid;
 import io.gpusharing.web.LeaderTask;
@@ -96,7 +97,7 @@ class UnpaidWatch extends LeaderTask {
         byNamespace.register(
                 present.stream()
                         .<Row<?>>map(it ->
-                                Row.of(Tags.of("namespace", it.namespace()), it.rate() / MICROS))
+                                Row.of(Tags.of("namespace", it.namespace()), it.held() / MICROS))
                         .toList(),
                 true);
         if (leadership.leads()) {
@@ -106,7 +107,7 @@ class UnpaidWatch extends LeaderTask {
     }
 
     private double gpus() {
-        return present.stream().mapToLong(Unpaid::rate).sum() / MICROS;
+        return present.stream().mapToLong(Unpaid::held).sum() / MICROS;
     }
 
     /** What was used since the last look, by what that showed. */
@@ -126,7 +127,7 @@ class UnpaidWatch extends LeaderTask {
                 .forEach(it -> tell(it, today, now));
     }
 
-    /** One that cannot be written is written in the next round. */
+    /** Where the API server refuses it, it is written tomorrow, so that others have their turn. */
     private void tell(Unpaid unpaid, LocalDate today, Instant now) {
         try {
             events.write(
@@ -141,6 +142,10 @@ class UnpaidWatch extends LeaderTask {
                     now);
             told.put(unpaid.namespace(), today);
         } catch (KubernetesClientException e) {
+            if (OutageLog.isOutageForAll(e)) {
+                throw e;
+            }
+            told.put(unpaid.namespace(), today);
             log.atWarn()
                     .addKeyValue("namespace", unpaid.namespace())
                     .addKeyValue("problem", e.getMessage())

@@ -73,7 +73,10 @@ final class PodDevices {
                 .values()
                 .removeIf(it -> {
                     PodAllocation allocation = allocations.apply(it.pod().uid());
-                    return allocation == null || !allocation.open() || !isEstimate(allocation);
+                    return allocation == null
+                            || !allocation.open()
+                            || !isEstimate(allocation)
+                            || wasFree(allocation);
                 });
         var found = new HashMap<UUID, Devices>();
         estimated.forEach((uid, it) -> {
@@ -88,6 +91,11 @@ final class PodDevices {
     /** They cost by their GPUs now. */
     void priced(Collection<UUID> pods) {
         estimated.keySet().removeAll(pods);
+    }
+
+    /** A rate of nothing left no charges: with another rate they would look forgotten. */
+    private static boolean wasFree(PodAllocation allocation) {
+        return allocation.rate() == 0 && allocation.postedUntil().isAfter(allocation.from());
     }
 
     private static boolean isEstimate(PodAllocation allocation) {

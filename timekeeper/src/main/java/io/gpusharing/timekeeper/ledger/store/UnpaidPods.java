@@ -13,7 +13,7 @@ public class UnpaidPods {
     // A claim's devices are held by its pods, which have rows of their own.
     private static final String PRESENT =
             """
-            select namespace, sum(rate)::bigint as rate,
+            select namespace, sum(greatest(compute_part, memory_part))::bigint as held,
                    (array_agg(pod_uid order by allocation, held_from, pod_uid))[1] as pod,
                    (array_agg(name order by allocation, held_from, pod_uid))[1] as name
               from pod_allocation
@@ -30,11 +30,11 @@ public class UnpaidPods {
     /**
      * A namespace, and one of its pods.
      *
-     * @param rate micro-GPUs that all of its pods hold
+     * @param held micro-GPUs that all of its pods hold, whatever their model costs
      * @param pod the one that has held GPUs for longest
      * @param name of that pod
      */
-    public record Unpaid(String namespace, long rate, UUID pod, String name) {}
+    public record Unpaid(String namespace, long held, UUID pod, String name) {}
 
     /** Those of this moment, by name. */
     public List<Unpaid> present() {
@@ -43,7 +43,7 @@ public class UnpaidPods {
                 .query((row, number) ->
                         new Unpaid(
                                 row.getString("namespace"),
-                                row.getLong("rate"),
+                                row.getLong("held"),
                                 row.getObject("pod", UUID.class),
                                 row.getString("name")))
                 .list();
