@@ -16,8 +16,9 @@ import org.springframework.web.server.ResponseStatusException;
  * @param to end of its last second
  * @param pod null if it is not shown to who asks
  * @param podName null if the pod is no longer known by name, or is not shown to who asks
- * @param ownerKind of what the pod belonged to; null if it belonged to nothing, is no longer known,
- *     or is not shown to who asks, as is {@code ownerName}
+ * @param ownerKind of what the pod belonged to; null if it belonged to nothing, or is no longer
+ *     known
+ * @param ownerName null also if the pod is not shown to who asks
  * @param model of the GPU; null if nobody has named it
  * @param place its place in the statement; lines come in the order of their places
  * @param used negative where a correction gave back
@@ -74,7 +75,7 @@ public record StatementLine(
 
     /** The same for who may not see which pod it is, and whose. */
     public StatementLine withoutPod() {
-        return of(null, new Pod(null, null, null, model));
+        return of(null, new Pod(null, ownerKind, null, model));
     }
 
     private StatementLine of(@Nullable UUID uid, Pod known) {

@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
+import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -127,7 +128,7 @@ class UnpaidWatch extends LeaderTask {
                 .forEach(it -> tell(it, today, now));
     }
 
-    /** Where the API server refuses it, it is written tomorrow, so that others have their turn. */
+    /** One that the API server refuses is written tomorrow, so that others have their turn. */
     private void tell(Unpaid unpaid, LocalDate today, Instant now) {
         try {
             events.write(
@@ -145,7 +146,9 @@ class UnpaidWatch extends LeaderTask {
             if (OutageLog.isOutageForAll(e)) {
                 throw e;
             }
-            told.put(unpaid.namespace(), today);
+            if (e.getCode() < HttpURLConnection.HTTP_INTERNAL_ERROR) {
+                told.put(unpaid.namespace(), today);
+            }
             log.atWarn()
                     .addKeyValue("namespace", unpaid.namespace())
                     .addKeyValue("problem", e.getMessage())

@@ -118,4 +118,15 @@ class UnpaidWatchTest {
         assertThat(api.created(EVENTS)).isEqualTo(1);
         assertThat(api.created("/namespaces/else/events")).isEqualTo(1);
     }
+
+    @Test
+    void anEventThatIsRefusedIsNotWrittenOnTheSameDay() {
+        api.refuse(EVENTS, 403);
+        after(Duration.ofSeconds(2));
+        api.allow(EVENTS);
+        after(Duration.ofSeconds(15));
+
+        assertThat(api.created(EVENTS)).isZero();
+        assertThat(api.created("/namespaces/else/events")).isEqualTo(1);
+    }
 }

@@ -119,6 +119,26 @@ class PlacedPodsTest {
     }
 
     @Test
+    void whatCostNothingByThenCostsNothingToItsEnd() {
+        ledger.weights(
+                new Weights(
+                        1_000_000,
+                        List.of(
+                                new OfModel("Tesla-T4", 0, Instant.EPOCH),
+                                new OfModel("NVIDIA-A100-80GB", 3_000_000, Instant.EPOCH))));
+        unread();
+        Pods pod = pod(10, 60).placedOn("large");
+        ledger.onUpdate(pod);
+        ledger.pass(Duration.ofSeconds(3_630));
+
+        ledger.learned(GPUS);
+        ledger.pass(Duration.ofHours(1));
+
+        assertThat(ledger.charged(pod)).isEqualTo(GpuTime.ZERO);
+        assertThat(ledger.differences()).isEmpty();
+    }
+
+    @Test
     void whereMeasuredUseCountsItIsSettledByThenAndComparedWithThatFromThenOn() {
         ledger.exist(monthly("a", TEN, "1000", "team-a").byUse());
         unread();
