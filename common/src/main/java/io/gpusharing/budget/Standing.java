@@ -1,6 +1,8 @@
 package io.gpusharing.budget;
 
+import io.gpusharing.Names;
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a budget's line says at an instant. */
@@ -9,6 +11,19 @@ public sealed interface Standing {
     /** The word that status, annotations and metrics carry. */
     default String word() {
         return getClass().getSimpleName();
+    }
+
+    /**
+     * Whether a pod's budget was used up when it was admitted, as admission writes on the pod and
+     * nobody else may.
+     *
+     * @param annotations of the pod; null if it has none
+     */
+    static boolean wasOver(@Nullable Map<String, String> annotations) {
+        return annotations != null
+                && OverBudget.class
+                        .getSimpleName()
+                        .equals(annotations.get(Names.STANDING_ANNOTATION));
     }
 
     /**

@@ -6,6 +6,7 @@ import static java.util.stream.Collectors.joining;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.Names;
+import io.gpusharing.budget.Standing;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
 import io.gpusharing.cli.cluster.NotAllowed;
@@ -28,15 +29,11 @@ public final class LoweredPods {
 
     private LoweredPods() {}
 
-    /** Whether the budget of a pod was used up when it was admitted. */
-    public static boolean wasOver(Pod pod) {
-        return "OverBudget".equals(annotations(pod).get(Names.STANDING_ANNOTATION));
-    }
-
-    /** Whether it got a low class for that. */
+    /** Whether its budget was used up when it was admitted, and it got a low class for that. */
     public static boolean isLowered(Pod pod) {
         // Below zero is whoever gives way; a budget that only observes lowers nobody.
-        return wasOver(pod) && requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
+        return Standing.wasOver(pod.getMetadata().getAnnotations())
+                && requireNonNullElse(pod.getSpec().getPriority(), 0) < 0;
     }
 
     /** Whether it is bound where our scheduler places, which has written that on it. */

@@ -9,6 +9,7 @@ import io.gpusharing.Names;
 import io.gpusharing.budget.GpuBudgetSpec.OnExhausted;
 import io.gpusharing.budget.InvalidSpec;
 import io.gpusharing.budget.PublishedBudget;
+import io.gpusharing.budget.Standing;
 import io.gpusharing.budget.Standing.OverBudget;
 import io.gpusharing.cli.budget.LoweredPods;
 import io.gpusharing.cli.budget.PayingBudget;
@@ -45,7 +46,9 @@ final class PodNotes {
         var notes = new ArrayList<String>();
         boolean isBound = pod.getSpec().getNodeName() != null;
         Optional<PublishedBudget> budget =
-                isBound || LoweredPods.wasOver(pod) ? budget(cluster, namespace) : Optional.empty();
+                isBound || Standing.wasOver(pod.getMetadata().getAnnotations())
+                        ? budget(cluster, namespace)
+                        : Optional.empty();
         lowered(pod, budget.map(it -> it.standingAt(now) instanceof OverBudget))
                 .ifPresent(notes::add);
         if (isBound && !PodPhase.hasEnded(pod)) {
@@ -75,7 +78,7 @@ final class PodNotes {
      */
     private static Optional<String> lowered(Pod pod, Optional<Boolean> isOver) {
         Map<String, String> annotations = annotations(pod);
-        if (!LoweredPods.wasOver(pod)) {
+        if (!Standing.wasOver(annotations)) {
             return Optional.empty();
         }
         String when =

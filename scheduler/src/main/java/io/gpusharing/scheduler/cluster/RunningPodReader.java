@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.ApiTime;
 import io.gpusharing.Names;
+import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.ResourceReader;
 import io.gpusharing.scheduler.pods.Gangs;
 import io.gpusharing.scheduler.pods.PodEnd;
@@ -22,9 +23,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads what decides whether a pod has to go for another. */
 public final class RunningPodReader {
-
-    /** As admission writes it. */
-    private static final String OVER_BUDGET = "OverBudget";
 
     private final Gangs gangs;
 
@@ -59,7 +57,7 @@ public final class RunningPodReader {
                 requireNonNullElse(metadata.getAnnotations(), Map.<String, String>of());
         return new Stamps(
                 PodLookup.isTrue(metadata.getLabels(), Names.METERED_LABEL),
-                OVER_BUDGET.equals(annotations.get(Names.STANDING_ANNOTATION)),
+                Standing.wasOver(annotations),
                 PodLookup.isTrue(annotations, Names.DO_NOT_RECLAIM_ANNOTATION));
     }
 

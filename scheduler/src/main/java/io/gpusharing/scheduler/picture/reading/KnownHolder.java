@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.Names;
+import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.PodFacts;
 import io.gpusharing.kubernetes.PodPhase;
 import io.gpusharing.placement.PodHold;
@@ -190,15 +191,9 @@ record KnownHolder(
                     isStatic(pod, facts),
                     PodEnd.of(pod),
                     interned.one(PodEnd.grace(pod)),
-                    isLowered(meta, facts),
+                    Standing.wasOver(meta.getAnnotations())
+                            && facts.placement().priority() <= overBudgetPriority,
                     new AtomicReference<>());
-        }
-
-        /** Nobody but admission writes how a budget stood then. */
-        private boolean isLowered(ObjectMeta meta, PodFacts facts) {
-            return meta.getAnnotations() != null
-                    && "OverBudget".equals(meta.getAnnotations().get(Names.STANDING_ANNOTATION))
-                    && facts.placement().priority() <= overBudgetPriority;
         }
 
         /**
