@@ -6,7 +6,9 @@ import io.gpusharing.cli.Shell.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -250,7 +252,7 @@ class ExplainTest {
                 Stream.of(kinds)
                         .map(it -> it.split(" ", -1))
                         .map(it ->
-                                "{\"name\":\"%s\",\"singularName\":\"%s\",\"kind\":\"%s\",\"shortNames\":[\"%s\"],\"namespaced\":true}"
+                                "{\"name\":\"%s\",\"singularName\":\"%s\",\"kind\":\"%s\",\"shortNames\":[\"%s\"],\"namespaced\":true,\"verbs\":[\"get\",\"list\"]}"
                                         .formatted((Object[]) it))
                         .collect(
                                 Collectors.joining(
@@ -386,6 +388,68 @@ class ExplainTest {
                                 0));
     }
 
+    /** Objects of operators may weigh megabytes, and a namespace may have thousands of pods. */
+    @Test
+    void whatIsAskedOfOwnersIsTheirMetadataAloneAndOnlyPodsThatAreExplainedAreReadWhole() {
+        hasARayJob();
+
+        explained("rayjob/tune");
+
+        assertThat(List.of(RAY + "rayjobs/tune", RAY + "rayclusters", PODS))
+                .allSatisfy(path ->
+                        assertThat(api.wanted.get(path)).contains("as=PartialObjectMetadata"));
+        assertThat(api.requests)
+                .contains(PODS + "/tune-head")
+                .doesNotContain(PODS + "/circles", PODS + "/unknown");
+    }
+
+    /** As an aggregated API may that knows nothing of metadata alone. */
+    @Test
+    void whoAnswersWithWholeObjectsIsUnderstoodToo() {
+        hasARayJob();
+        api.passesOn(
+                RAY + "rayclusters",
+                200,
+                "{\"kind\":\"RayClusterList\",\"items\":[{\"apiVersion\":\"ray.io/v1\",\"kind\":\"RayCluster\",\"metadata\":{\"name\":\"tune-x7\",\"uid\":\"c-1\",\"ownerReferences\":[{\"apiVersion\":\"ray.io/v1\",\"kind\":\"RayJob\",\"name\":\"tune\",\"uid\":\"j-1\"}]},\"spec\":{\"workers\":[1]}}]}",
+                "");
+
+        assertThat(explained("rayjob/tune").out()).contains("Pod tune-head");
+    }
+
+    @Test
+    void ofAWorkloadWithManyPodsTwentyAreExplained() {
+        hasADeployment(
+                IntStream.range(10, 32)
+                        .mapToObj(i ->
+                                owned("v1, kind: Pod", "p-" + i, "p" + i, "apps/v1 Deployment d-1"))
+                        .toArray(String[]::new));
+        api.has(EVENTS);
+
+        assertThat(explained("deployment/serve").out()).contains("Pod p-29").doesNotContain("p-30");
+        assertThat(explained("deployment/serve").err()).isEqualTo("It has 2 more pods\n");
+    }
+
+    /** As our own quotes, of which none is kept. */
+    @Test
+    void whatTakesQuestionsAloneIsNoKindOfObjects() {
+        hasARayJob();
+        api.passesOn("/apis", 200, groups("asked.example.com/v1", "ray.io/v1"), "");
+        api.passesOn(
+                "/apis/asked.example.com/v1",
+                200,
+                "{\"resources\":[{\"name\":\"rayjobs\",\"kind\":\"RayJob\",\"namespaced\":true,\"verbs\":[\"create\"]}]}",
+                "");
+        api.has(
+                PODS,
+                owned("v1, kind: Pod", "tune-head", "p-1", "ray.io/v1 RayCluster c-1"),
+                owned("v1, kind: Pod", "other", "p-2", "asked.example.com/v1 RayJob j-2"));
+
+        assertThat(explained("rayjob/tune"))
+                .isEqualTo(new Answer("Pod tune-head\n%s\n".formatted(SUMMARY), "", 0));
+        assertThat(api.requests)
+                .noneMatch(it -> it.startsWith("/apis/asked.example.com/v1/namespaces"));
+    }
+
     @Test
     void theRefusalIsFoundWhereverItWasWrittenOnTheWay() {
         hasARayJob();
@@ -421,7 +485,7 @@ class ExplainTest {
 
         assertThat(explained("node/n1").err())
                 .endsWith(
-                        " knows no kind node in namespaces; kubectl api-resources --namespaced lists all\n");
+                        " knows no kind node in namespaces that can be read; kubectl api-resources --namespaced --verbs=get,list lists all\n");
         assertThat(explained("deployment/none").err())
                 .isEqualTo("error: There is no deployment none in team-a\n");
         assertThat(explained("pod train").err()).contains("There is no pod train in team-a");

@@ -12,7 +12,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /** An API server from which objects are read. It knows the kinds of which it was given a list. */
 final class FakeApiServer implements AutoCloseable {
@@ -31,8 +34,8 @@ final class FakeApiServer implements AutoCloseable {
     /** As whom and as members of what somebody asked last; empty where as themselves. */
     final List<String> impersonated = new CopyOnWriteArrayList<>();
 
-    /** In which form an answer was wanted last. */
-    volatile String wanted = "";
+    /** In which form answers were wanted, by what was asked, with its query. */
+    final Map<String, String> wanted = new ConcurrentHashMap<>();
 
     private final Map<String, Map<String, String>> lists = new HashMap<>();
     private final Map<String, Integer> refused = new HashMap<>();
@@ -100,7 +103,12 @@ final class FakeApiServer implements AutoCloseable {
 
     private void answer(HttpExchange exchange) throws IOException {
         requests.add(exchange.getRequestURI().toString());
-        wanted = String.valueOf(exchange.getRequestHeaders().getFirst("Accept"));
+        String form = String.valueOf(exchange.getRequestHeaders().getFirst("Accept"));
+        wanted.put(exchange.getRequestURI().toString(), form);
+        UnaryOperator<String> shown =
+                form.contains("as=PartialObjectMetadata")
+                        ? FakeApiServer::metadata
+                        : UnaryOperator.identity();
         impersonated.clear();
         for (String header : List.of("Impersonate-User", "Impersonate-Group")) {
             impersonated.addAll(exchange.getRequestHeaders().getOrDefault(header, List.of()));
@@ -113,11 +121,14 @@ final class FakeApiServer implements AutoCloseable {
             String name = path.substring(path.lastIndexOf('/') + 1);
             if (path.equals(list.getKey())) {
                 code = 200;
-                body = "{\"items\":[%s]}".formatted(String.join(",", list.getValue().values()));
+                body =
+                        list.getValue().values().stream()
+                                .map(shown)
+                                .collect(Collectors.joining(",", "{\"items\":[", "]}"));
             } else if (path.equals(list.getKey() + "/" + name)
                     && list.getValue().containsKey(name)) {
                 code = 200;
-                body = list.getValue().get(name);
+                body = shown.apply(list.getValue().get(name));
             }
         }
         for (Map.Entry<String, Integer> list : refused.entrySet()) {
@@ -128,8 +139,8 @@ final class FakeApiServer implements AutoCloseable {
                                 .formatted(code);
             }
         }
-        String shown = exchange.getRequestHeaders().getFirst("Authorization");
-        if (!accepted.isEmpty() && !accepted.equals(shown)) {
+        String login = exchange.getRequestHeaders().getFirst("Authorization");
+        if (!accepted.isEmpty() && !accepted.equals(login)) {
             code = 401;
             body = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":401}";
         }
@@ -151,6 +162,19 @@ final class FakeApiServer implements AutoCloseable {
         exchange.sendResponseHeaders(code, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
+    }
+
+    /** An object of which only that was asked for. */
+    private static String metadata(String object) {
+        return Serialization.asJson(
+                Map.of(
+                        "kind",
+                        "PartialObjectMetadata",
+                        "apiVersion",
+                        "meta.k8s.io/v1",
+                        "metadata",
+                        Serialization.unmarshal(object, GenericKubernetesResource.class)
+                                .getMetadata()));
     }
 
     @Override

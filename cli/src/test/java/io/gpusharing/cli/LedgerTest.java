@@ -130,7 +130,7 @@ class LedgerTest {
                                 "budget,kind,gpuMinutes,microGpuSeconds\r\nteam-a,Charge,-20.000,-1200000000\r\nteam-a,\uFFFDx,0,0\r\n",
                                 "",
                                 0));
-        assertThat(api.wanted).startsWith("text/csv");
+        assertThat(api.wanted.get(TEAM_A + "statement")).startsWith("text/csv");
         assertThat(shell.run("statement", "team-a", "-o", "csv", "--no-headers").out())
                 .startsWith("team-a,Charge,");
     }

@@ -2,6 +2,7 @@ package io.gpusharing.cli.cluster;
 
 import static java.net.HttpURLConnection.HTTP_UNAUTHORIZED;
 import static java.util.Objects.requireNonNullElse;
+import static java.util.stream.Collectors.toSet;
 
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.util.ArrayList;
@@ -10,14 +11,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Which kinds of objects in namespaces the API server knows. It is asked group by group, as far as
- * is needed; a group that does not answer has none.
+ * Which kinds of objects in namespaces the API server lets users read. It is asked group by group,
+ * as far as is needed; a group that does not answer has none.
  */
 public final class ApiKinds {
 
@@ -27,6 +29,9 @@ public final class ApiKinds {
 
     /** Those that people mean most often: found without asking which groups there are. */
     private static final List<String> FIRST = List.of(CORE, "apps/v1", "batch/v1");
+
+    /** What is possible with a kind of which there are objects; others take questions alone. */
+    private static final Set<String> READ = Set.of("get", "list");
 
     private final Cluster cluster;
     private final Map<String, List<ApiKind>> known = new HashMap<>();
@@ -105,6 +110,12 @@ public final class ApiKinds {
                 .valueStream()
                 .filter(it -> it.path("namespaced").asBoolean(false))
                 .filter(it -> !it.path("name").asString("/").contains("/"))
+                .filter(it ->
+                        it.path("verbs")
+                                .valueStream()
+                                .map(verb -> verb.asString(""))
+                                .collect(toSet())
+                                .containsAll(READ))
                 .map(it ->
                         new ApiKind(
                                 group,

@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.api.model.PodStatus;
 import io.gpusharing.Names;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.ClusterOptions;
-import io.gpusharing.cli.cluster.Kind;
 import io.gpusharing.cli.cluster.NamespaceOption;
 import io.gpusharing.cli.cluster.NotAllowed;
 import io.gpusharing.cli.cluster.NotAnswered;
@@ -59,9 +58,6 @@ public final class ExplainCommand implements Runnable {
             List.of("NODE", "GPU", "CORE", "MEMORY(MiB)", "REASON");
 
     private static final JsonMapper JSON = new JsonMapper();
-
-    /** So many pods of a workload are explained. */
-    private static final int MOST_PODS = 20;
 
     @Mixin private final ClusterOptions options = new ClusterOptions();
     @Mixin private final NamespaceOption namespace = new NamespaceOption();
@@ -121,16 +117,10 @@ public final class ExplainCommand implements Runnable {
     }
 
     private void explain(Cluster cluster, String namespace, String name) {
-        Pod pod =
-                cluster.ask(
-                        "get",
-                        Kind.PODS_OF_A_NAMESPACE,
-                        client -> client.pods().inNamespace(namespace).withName(name).get());
-        if (pod == null) {
-            tellWhatBecameOf(cluster, namespace, name);
-            return;
-        }
-        explain(cluster, namespace, pod, answer -> show(List.of(answer)));
+        Workload.pod(cluster, namespace, name)
+                .ifPresentOrElse(
+                        pod -> explain(cluster, namespace, pod, answer -> show(List.of(answer))),
+                        () -> tellWhatBecameOf(cluster, namespace, name));
     }
 
     private void explain(Cluster cluster, String namespace, Pod pod, Consumer<JsonNode> show) {
@@ -145,17 +135,16 @@ public final class ExplainCommand implements Runnable {
 
     /** Its pods one by one, and why the API server took the last one not. */
     private void explain(Cluster cluster, String namespace, Workload workload) {
-        List<Pod> pods = workload.pods();
         Optional<String> refusal = PodEvents.lastRefusal(cluster, namespace, workload.owners());
         workload.owners().gap().ifPresent(console::note);
-        if (pods.isEmpty()) {
+        if (workload.pods().isEmpty()) {
             throw new Failure(
                     refusal.orElse("It has no pods, and no Event says that one was refused"));
         }
         refusal.ifPresent(console::note);
         boolean isForPeople = output.format().isForPeople();
         var answers = new ArrayList<JsonNode>();
-        for (Pod pod : pods.stream().limit(MOST_PODS).toList()) {
+        for (Pod pod : workload.pods()) {
             if (isForPeople) {
                 console.say("Pod " + pod.getMetadata().getName());
             }
@@ -168,8 +157,8 @@ public final class ExplainCommand implements Runnable {
         if (!answers.isEmpty()) {
             show(answers);
         }
-        if (pods.size() > MOST_PODS) {
-            console.note("It has %d more pods".formatted(pods.size() - MOST_PODS));
+        if (workload.more() > 0) {
+            console.note("It has %d more pods".formatted(workload.more()));
         }
     }
 

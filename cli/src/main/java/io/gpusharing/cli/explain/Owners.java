@@ -2,9 +2,8 @@ package io.gpusharing.cli.explain;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
-import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PartialObjectMetadata;
 import io.gpusharing.cli.cluster.ApiKind;
 import io.gpusharing.cli.cluster.ApiKinds;
 import io.gpusharing.cli.cluster.Cluster;
@@ -22,7 +21,8 @@ import java.util.TreeSet;
 /**
  * What belongs to an object of a namespace: whatever names it as its owner, or an owner of which
  * that is true. What an operator puts between the object and its pods need not be known here: of
- * each kind that turns up on the way, all objects of the namespace are listed once.
+ * each kind that turns up on the way, all objects of the namespace are listed once, by their
+ * metadata alone.
  */
 final class Owners {
 
@@ -30,14 +30,19 @@ final class Owners {
     private final ApiKinds kinds;
     private final String namespace;
     private final String owner;
-    private final Map<String, Map<String, HasMetadata>> listed = new HashMap<>();
+    private final Map<String, Map<String, PartialObjectMetadata>> listed = new HashMap<>();
     private final Set<String> notListed = new TreeSet<>();
 
     /**
      * @param owner UID of the object
      * @param pods all pods of the namespace: one may own others, too
      */
-    Owners(Cluster cluster, ApiKinds kinds, String namespace, String owner, List<Pod> pods) {
+    Owners(
+            Cluster cluster,
+            ApiKinds kinds,
+            String namespace,
+            String owner,
+            List<PartialObjectMetadata> pods) {
         this.cluster = cluster;
         this.kinds = kinds;
         this.namespace = namespace;
@@ -46,7 +51,7 @@ final class Owners {
     }
 
     /** Whether an object belongs to it. */
-    boolean own(HasMetadata object) {
+    boolean own(PartialObjectMetadata object) {
         return own(object, new HashSet<>());
     }
 
@@ -67,7 +72,7 @@ final class Owners {
     /**
      * @param seen UIDs on the way: owners could go round in a circle
      */
-    private boolean own(HasMetadata object, Set<String> seen) {
+    private boolean own(PartialObjectMetadata object, Set<String> seen) {
         for (OwnerReference it : owners(object)) {
             if (isOrOwns(it.getApiVersion(), it.getKind(), it.getUid(), seen)) {
                 return true;
@@ -83,16 +88,16 @@ final class Owners {
         if (!seen.add(uid)) {
             return false;
         }
-        HasMetadata object =
+        PartialObjectMetadata object =
                 listed.computeIfAbsent(key(apiVersion, kind), _ -> list(apiVersion, kind)).get(uid);
         return object != null && own(object, seen);
     }
 
-    private static List<OwnerReference> owners(HasMetadata object) {
+    private static List<OwnerReference> owners(PartialObjectMetadata object) {
         return requireNonNullElse(object.getMetadata().getOwnerReferences(), List.of());
     }
 
-    private Map<String, HasMetadata> list(String apiVersion, String kind) {
+    private Map<String, PartialObjectMetadata> list(String apiVersion, String kind) {
         ApiKind known = kinds.of(apiVersion, kind).orElse(null);
         if (known == null) {
             return Map.of();
@@ -105,7 +110,7 @@ final class Owners {
                             client ->
                                     client.genericKubernetesResources(known.context())
                                             .inNamespace(namespace)
-                                            .list()
+                                            .listAsPartialObjectMetadata()
                                             .getItems()));
         } catch (NotInstalled e) {
             return Map.of();
@@ -116,9 +121,9 @@ final class Owners {
         }
     }
 
-    private static Map<String, HasMetadata> byUid(List<? extends HasMetadata> objects) {
-        var byUid = new HashMap<String, HasMetadata>();
-        for (HasMetadata object : objects) {
+    private static Map<String, PartialObjectMetadata> byUid(List<PartialObjectMetadata> objects) {
+        var byUid = new HashMap<String, PartialObjectMetadata>();
+        for (PartialObjectMetadata object : objects) {
             byUid.put(requireNonNullElse(object.getMetadata().getUid(), ""), object);
         }
         return byUid;

@@ -1,24 +1,27 @@
 package io.gpusharing.cli.explain;
 
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.PartialObjectMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpusharing.cli.cluster.ApiKind;
 import io.gpusharing.cli.cluster.ApiKinds;
 import io.gpusharing.cli.cluster.Cluster;
 import io.gpusharing.cli.cluster.Kind;
 import io.gpusharing.cli.console.Failure;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * What makes pods, itself or by others between: a Deployment, or whatever an operator brings.
  *
  * @param owners says what belongs to it
- * @param pods that do, by name
+ * @param pods that do, by name, as many of them as are explained
+ * @param more how many besides
  */
-record Workload(Owners owners, List<Pod> pods) {
+record Workload(Owners owners, List<Pod> pods, int more) {
+
+    private static final int MOST_PODS = 20;
 
     /** Words for a pod itself. */
     private static final Set<String> PODS = Set.of("pod", "pods", "po");
@@ -64,9 +67,9 @@ record Workload(Owners owners, List<Pod> pods) {
                 kinds.called(named.type())
                         .orElseThrow(() ->
                                 new Failure(
-                                        "The API server %s knows no kind %s in namespaces; kubectl api-resources --namespaced lists all"
+                                        "The API server %s knows no kind %s in namespaces that can be read; kubectl api-resources --namespaced --verbs=get,list lists all"
                                                 .formatted(cluster.url(), named.type())));
-        GenericKubernetesResource object =
+        PartialObjectMetadata object =
                 cluster.ask(
                         "get",
                         Kind.WORKLOADS,
@@ -74,24 +77,46 @@ record Workload(Owners owners, List<Pod> pods) {
                                 client.genericKubernetesResources(kind.context())
                                         .inNamespace(namespace)
                                         .withName(named.name())
-                                        .get());
+                                        .getAsPartialObjectMetadata());
         if (object == null) {
             throw new Failure(
                     "There is no %s %s in %s"
                             .formatted(
                                     kind.kind().toLowerCase(Locale.ROOT), named.name(), namespace));
         }
-        List<Pod> pods =
+        List<PartialObjectMetadata> pods =
                 cluster.ask(
                         "list",
                         Kind.PODS_OF_A_NAMESPACE,
-                        client -> client.pods().inNamespace(namespace).list().getItems());
+                        client ->
+                                client.pods()
+                                        .inNamespace(namespace)
+                                        .listAsPartialObjectMetadata()
+                                        .getItems());
         var owners = new Owners(cluster, kinds, namespace, object.getMetadata().getUid(), pods);
-        return new Workload(
-                owners,
+        List<String> own =
                 pods.stream()
                         .filter(owners::own)
-                        .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
-                        .toList());
+                        .map(pod -> pod.getMetadata().getName())
+                        .sorted()
+                        .toList();
+        return new Workload(
+                owners,
+                own.stream()
+                        .limit(MOST_PODS)
+                        .map(name -> pod(cluster, namespace, name))
+                        // Some may have gone since they were listed.
+                        .flatMap(Optional::stream)
+                        .toList(),
+                Math.max(0, own.size() - MOST_PODS));
+    }
+
+    /** Reads a pod; empty if there is none. */
+    static Optional<Pod> pod(Cluster cluster, String namespace, String name) {
+        return Optional.ofNullable(
+                cluster.ask(
+                        "get",
+                        Kind.PODS_OF_A_NAMESPACE,
+                        client -> client.pods().inNamespace(namespace).withName(name).get()));
     }
 }
