@@ -42,6 +42,7 @@ class GrantTest {
                 metadata: {name: team-a, creationTimestamp: "2026-11-01T00:00:00Z"}
                 spec: {namespaces: [team-a], gpuMinutes: "60"}
                 """);
+        api.has(TEAM_A);
         api.passesOn(GRANTS, 201, PAPER, "");
     }
 
@@ -118,24 +119,52 @@ class GrantTest {
         assertThat(api.requests.getLast()).contains("labelSelector=gpusharing.io");
     }
 
-    @Test
-    void whoMayNotSeeThePodsIsToldNoNames() {
-        api.has(TEAM_A, pod("train", "-100", ""));
-        api.refuse(TEAM_A, 403);
+    private static String unknown(String namespaces, String why) {
+        return "Which running pods of %s keep the class of pods over budget is not known here. %s"
+                .formatted(namespaces, why);
+    }
 
-        assertThat(grantPaper("300"))
-                .isEqualTo(
-                        new Answer(
-                                GRANTED.out(),
-                                "Running pods of the class of pods over budget keep it, and you may not see who they are: kubectl gpusharing explain POD tells whoever may\n",
-                                0));
+    private void paysFor(String namespaces) {
+        api.has(
+                BUDGETS,
+                "{apiVersion: gpusharing.io/v1alpha1, kind: GpuBudget, metadata: {name: team-a, creationTimestamp: '2026-11-01T00:00:00Z'}, spec: {namespaces: [%s], gpuMinutes: 60}}"
+                        .formatted(namespaces));
+    }
+
+    @Test
+    void whoMaySeeThePodsOfSomeNamespacesIsToldTheirNamesAndOfWhichOthersThatIsNotKnown() {
+        paysFor("hidden, team-a, closed");
+        api.has(TEAM_A, pod("train", "-100", ""));
+        api.refuse("/api/v1/namespaces/hidden/pods", 403);
+        api.refuse("/api/v1/namespaces/closed/pods", 403);
+
+        Answer answer = grantPaper("300");
+
+        assertThat(answer.out()).isEqualTo(GRANTED.out());
+        assertThat(answer.err())
+                .startsWith("team-a/train: admitted over budget")
+                .endsWith(
+                        "\n"
+                                + unknown(
+                                        "hidden, closed",
+                                        "You may not list pods there; ask whoever administers the namespace for the role view\n"));
+        assertThat(answer.code()).isZero();
     }
 
     @Test
     void whereThePodsCannotBeAskedForTheGrantIsMadeAllTheSame() {
-        api.refuse(TEAM_A, 500);
+        paysFor("team-a, away, beyond");
+        api.has(TEAM_A, pod("train", "-100", ""));
+        api.refuse("/api/v1/namespaces/away/pods", 500);
 
-        assertThat(grantPaper("300")).isEqualTo(GRANTED);
+        Answer answer = grantPaper("300");
+
+        assertThat(answer.out()).isEqualTo(GRANTED.out());
+        assertThat(answer.err())
+                .startsWith("team-a/train: admitted over budget")
+                .contains(unknown("away, beyond", "The API server"), "answered 500");
+        assertThat(answer.code()).isZero();
+        assertThat(api.requests).noneMatch(it -> it.contains("/beyond/"));
     }
 
     /** A script runs again, also when the grant is over. */

@@ -101,7 +101,7 @@ public final class GrantCommand implements Runnable {
                                             until == null ? "" : ", until " + until));
             if (from == null || !from.isAfter(clock.instant())) {
                 LoweredPods.left(cluster, budget, found.getSpec().namespaces())
-                        .ifPresent(console::note);
+                        .forEach(console::note);
             }
         }
     }

@@ -16,7 +16,6 @@ import io.gpusharing.wire.PlacementAnnotation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Pods that were admitted while their budget was used up, and have a class by which they give way
@@ -53,30 +52,43 @@ public final class LoweredPods {
     }
 
     /**
-     * Which running pods of a budget another scheduler goes on preempting although the budget has
-     * time again, for who may see them; empty if none does.
+     * Says which running pods of a budget another scheduler goes on preempting although the budget
+     * has time again, and of which namespaces that is not known: a sentence for each of the two, if
+     * there are any.
      */
-    static Optional<String> left(Cluster cluster, String budget, List<String> namespaces) {
+    static List<String> left(Cluster cluster, String budget, List<String> namespaces) {
         var names = new ArrayList<String>();
-        try {
-            for (String namespace : namespaces) {
+        var notListed = new ArrayList<String>();
+        String problem = "";
+        for (String namespace : namespaces) {
+            try {
                 pods(cluster, namespace).stream()
                         .filter(pod -> isLeft(pod, budget))
                         .map(pod -> namespace + "/" + pod.getMetadata().getName())
                         .forEach(names::add);
+            } catch (NotAllowed e) {
+                notListed.add(namespace);
+                problem = e.getMessage();
+            } catch (Failure e) {
+                // An API server that is away would be waited for again for each of the others.
+                notListed.addAll(
+                        namespaces.subList(namespaces.indexOf(namespace), namespaces.size()));
+                problem = e.getMessage();
+                break;
             }
-        } catch (NotAllowed e) {
-            return Optional.of(
-                    "Running pods of the class of pods over budget keep it, and you may not see who they are: kubectl gpusharing explain POD tells whoever may");
-        } catch (Failure e) {
-            // What was asked for is done.
-            return Optional.empty();
         }
-        return names.isEmpty()
-                ? Optional.empty()
-                : Optional.of(
-                        "%s: admitted over budget, and where another scheduler than GPUSharing's places. It goes by their class, which never changes, and preempts them for any pod in budget. Only a pod that is made anew gets the class of pods in budget: delete them one at a time, and create those anew that no controller makes"
-                                .formatted(named(names)));
+        var sentences = new ArrayList<String>();
+        if (!names.isEmpty()) {
+            sentences.add(
+                    "%s: admitted over budget, and where another scheduler than GPUSharing's places. It goes by their class, which never changes, and preempts them for any pod in budget. Only a pod that is made anew gets the class of pods in budget: delete them one at a time, and create those anew that no controller makes"
+                            .formatted(named(names)));
+        }
+        if (!notListed.isEmpty()) {
+            sentences.add(
+                    "Which running pods of %s keep the class of pods over budget is not known here. %s"
+                            .formatted(named(notListed), problem));
+        }
+        return sentences;
     }
 
     private static List<Pod> pods(Cluster cluster, String namespace) {
