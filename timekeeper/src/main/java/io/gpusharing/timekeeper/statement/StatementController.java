@@ -220,6 +220,7 @@ class StatementController {
             Set<String> shown,
             HttpServletResponse response)
             throws IOException {
+        List<Unwatched> spans = unwatched.within(span.from(), span.to());
         response.setContentType("text/csv;charset=UTF-8");
         response.setHeader(
                 HttpHeaders.CONTENT_DISPOSITION,
@@ -227,6 +228,8 @@ class StatementController {
         PrintWriter out = response.getWriter();
         var csv = new StatementCsv(out, budget);
         csv.begin(span, stretch.statement());
+        // As all rows, by time.
+        spans.reversed().forEach(csv::unwatched);
         Place place = Place.START;
         Lines page;
         do {

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.statement;
 
 import io.gpusharing.budget.GpuTime;
 import io.gpusharing.timekeeper.budget.account.AccountStatement;
+import io.gpusharing.timekeeper.ledger.Unwatched;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.StringJoiner;
@@ -37,6 +38,24 @@ final class StatementCsv {
                     .forEach(it ->
                             change(it.kind(), it.at(), new GpuTime(it.amount()), it.source()));
         }
+    }
+
+    /** A span in which pods may have come and gone: nothing was charged for it. */
+    void unwatched(Unwatched span) {
+        row(
+                "Unwatched",
+                span.since(),
+                span.until(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                GpuTime.ZERO,
+                span.note(),
+                null,
+                null,
+                null);
     }
 
     void line(StatementLine line) {
