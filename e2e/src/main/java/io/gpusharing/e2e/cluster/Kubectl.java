@@ -52,6 +52,23 @@ public final class Kubectl {
         command.add("--kubeconfig=" + kubeconfig);
         command.addAll(identity);
         command.addAll(List.of(arguments));
+        return answer(typed(arguments), command, manifest);
+    }
+
+    /** Runs our plugin: {@code kubectl gpusharing}. */
+    public Answer gpusharing(String... arguments) {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
+        command.add("-jar");
+        command.add(Repository.jar("cli").toString());
+        command.addAll(List.of(arguments));
+        // Each of its commands has these options; it has none itself.
+        command.add("--kubeconfig=" + kubeconfig);
+        command.addAll(identity);
+        return answer("gpusharing " + typed(arguments), command, "");
+    }
+
+    private static Answer answer(String typed, List<String> command, String input) {
         try {
             var process =
                     new ProcessBuilder(command)
@@ -59,10 +76,10 @@ public final class Kubectl {
                             .redirectErrorStream(true)
                             .start();
             try (var in = process.getOutputStream()) {
-                in.write(manifest.getBytes(StandardCharsets.UTF_8));
+                in.write(input.getBytes(StandardCharsets.UTF_8));
             }
             var text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            return new Answer(typed(arguments), process.waitFor(), text.stripTrailing());
+            return new Answer(typed, process.waitFor(), text.stripTrailing());
         } catch (IOException e) {
             throw new UncheckedIOException("kubectl cannot be run", e);
         } catch (InterruptedException e) {

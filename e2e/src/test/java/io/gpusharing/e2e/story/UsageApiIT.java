@@ -391,6 +391,58 @@ class UsageApiIT {
         }
     }
 
+    /**
+     * Of an operator's objects, and of what there is between, all that is known here is who owns
+     * whom.
+     */
+    @Test
+    void ofACustomResourceThePodsThatItOwnsAreExplained() {
+        var api = new Api(cluster.client());
+        api.create(
+                        "",
+                        "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: trials.example.com}, spec: {group: example.com, scope: Namespaced, names: {kind: Trial, plural: trials, singular: trial}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}")
+                .orFail();
+        await("objects of the kind are taken")
+                .atMost(SOON)
+                .until(() ->
+                        api.get(Api.collection("research", "example.com/v1", "Trial")).accepted());
+        String tune = trial(api, "tune", "");
+        String part = trial(api, "tune-1", ownedBy("tune", tune));
+        api.merge(
+                        Api.pod("research", "serve"),
+                        "{metadata: {%s}}".formatted(ownedBy("tune-1", part)))
+                .orFail();
+
+        assertThat(
+                        cluster.kubectl()
+                                .gpusharing("explain", "trial/tune", "--namespace=research")
+                                .orFail())
+                .startsWith("Pod serve\nIt is bound to ")
+                .doesNotContain("train");
+        assertThat(
+                        cluster.kubectl()
+                                .gpusharing("explain", "quote/any", "--namespace=research")
+                                .text())
+                .as("what takes questions alone is no object")
+                .contains("knows no kind quote");
+    }
+
+    /** Its UID. */
+    private static String trial(Api api, String name, String metadata) {
+        return api.create(
+                        "research",
+                        "{apiVersion: example.com/v1, kind: Trial, metadata: {name: %s, %s}, spec: {steps: 3}}"
+                                .formatted(name, metadata))
+                .orFail()
+                .at("/metadata/uid")
+                .asText();
+    }
+
+    private static String ownedBy(String trial, String uid) {
+        return "ownerReferences: [{apiVersion: example.com/v1, kind: Trial, name: %s, uid: %s}]"
+                .formatted(trial, uid);
+    }
+
     private static Answer explained(String user, String namespace, String spec) {
         return created(user, "Explanation", spec, "--namespace=" + namespace);
     }
@@ -575,6 +627,29 @@ class UsageApiIT {
         assertThat(asked(lead, "research", "evictions").orFail()).isEqualTo("[]");
         assertThat(asked(cluster.kubectl(), "nobodys", "explain").text())
                 .contains("There is no GpuBudget named nobodys");
+    }
+
+    @Test
+    void theCommandLineGetsAStatementAsTheLedgersOwnFile() {
+        await("there is something to say")
+                .atMost(SOON)
+                .untilAsserted(() ->
+                        assertThat(
+                                        names(
+                                                cluster.kubectl()
+                                                        .gpusharing(
+                                                                "statement",
+                                                                "research",
+                                                                "-o",
+                                                                "csv")))
+                                .satisfies(rows -> {
+                                    assertThat(rows.getFirst())
+                                            .startsWith("budget,kind,from,to,namespace,podName,");
+                                    assertThat(rows.get(1)).startsWith("research,Opening,");
+                                    assertThat(rows)
+                                            .anyMatch(it -> it.contains(",research,train,"));
+                                    assertThat(rows.getLast()).startsWith("research,Closing,");
+                                }));
     }
 
     private static Answer asked(Kubectl user, String budget, String what) {
