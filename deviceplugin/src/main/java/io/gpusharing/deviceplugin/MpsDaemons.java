@@ -1,6 +1,7 @@
 package io.gpusharing.deviceplugin;
 
 import io.gpusharing.deviceplugin.Settings.BadSettings;
+import io.gpusharing.deviceplugin.disk.AtomicFile;
 import io.gpusharing.deviceplugin.mps.GpuFolder;
 import io.gpusharing.deviceplugin.mps.MpsProgram;
 import io.gpusharing.deviceplugin.mps.daemon.ComputeModes;
@@ -35,6 +36,8 @@ public final class MpsDaemons {
     /**
      * The environment variables.
      *
+     * @param podUid {@code GPUSHARING_POD_UID}: of the pod in which this program runs
+     * @param state {@code GPUSHARING_STATE_DIR}, as for the device plugin
      * @param folders below {@code GPUSHARING_SHARES_DIR}, as for the device plugin
      * @param program {@code GPUSHARING_MPS_PROGRAM}, as for the device plugin
      * @param nvml {@code GPUSHARING_NVML_LIBRARY}, as for the device plugin; empty to search
@@ -46,6 +49,8 @@ public final class MpsDaemons {
      * @param port {@code GPUSHARING_PORT}: of probes and metrics, 9403 by default
      */
     record Environment(
+            String podUid,
+            Path state,
             Path folders,
             MpsProgram program,
             String nvml,
@@ -71,6 +76,10 @@ public final class MpsDaemons {
                 throw new BadSettings(problems);
             }
             return new Environment(
+                    environment.getOrDefault("GPUSHARING_POD_UID", ""),
+                    Path.of(
+                            environment.getOrDefault(
+                                    "GPUSHARING_STATE_DIR", "/var/lib/gpusharing")),
                     Path.of(environment.getOrDefault("GPUSHARING_SHARES_DIR", "/run/gpusharing"))
                             .resolve(GpuFolder.NAME),
                     MpsProgram.find(environment.getOrDefault("GPUSHARING_MPS_PROGRAM", "")),
@@ -97,6 +106,7 @@ public final class MpsDaemons {
                 .addKeyValue("program", environment.program().command().getFirst())
                 .addKeyValue("folder", environment.folders())
                 .log("MPS daemons are looked after");
+        introduce(environment);
         String library = environment.nvml();
         var devices = new NvmlDevices(() -> NvmlLibrary.open(library.isEmpty() ? null : library));
         var supervisor =
@@ -131,6 +141,22 @@ public final class MpsDaemons {
             told = problem;
             heartbeat.beat();
             Thread.sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    /**
+     * Writes down which pod this is, before it has any daemon. The node agent knows the servers of
+     * MPS by it, and by nothing that a tenant could choose; without it their pod gets a part of
+     * what their clients do.
+     */
+    static void introduce(Environment environment) {
+        try {
+            AtomicFile.write(
+                    environment.state().resolve("mps-pod"), environment.podUid(), "rw-r--r--");
+        } catch (IOException e) {
+            log.atError()
+                    .addKeyValue("reason", e)
+                    .log("the node agent cannot tell this pod from those of tenants");
         }
     }
 

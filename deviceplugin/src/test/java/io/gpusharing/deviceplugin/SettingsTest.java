@@ -8,11 +8,13 @@ import io.gpusharing.deviceplugin.dialect.Aliyun;
 import io.gpusharing.deviceplugin.dialect.Metagpu;
 import io.gpusharing.deviceplugin.dialect.Vcuda;
 import io.gpusharing.sharing.Sharing;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SettingsTest {
 
@@ -89,10 +91,25 @@ class SettingsTest {
 
         assertThat(usual.exclusive()).isTrue();
         assertThat(usual.folders()).isEqualTo(Path.of("/run/gpusharing/mps"));
+        assertThat(usual.state()).isEqualTo(Path.of("/var/lib/gpusharing"));
         assertThatThrownBy(() ->
                         MpsDaemons.Environment.from(
                                 Map.of("GPUSHARING_MPS_COMPUTE_MODE", "Prohibited")))
                 .hasMessageContaining("use Exclusive or Unchanged");
+    }
+
+    @Test
+    void thePodThatRunsDaemonsIsNamedForTheNodeAgent(@TempDir Path state)
+            throws BadSettings, IOException {
+        MpsDaemons.introduce(
+                MpsDaemons.Environment.from(
+                        Map.of(
+                                "GPUSHARING_STATE_DIR",
+                                state.toString(),
+                                "GPUSHARING_POD_UID",
+                                "5e4ae400-0000-0000-0000-000000000000")));
+
+        assertThat(state.resolve("mps-pod")).hasContent("5e4ae400-0000-0000-0000-000000000000");
     }
 
     @Test

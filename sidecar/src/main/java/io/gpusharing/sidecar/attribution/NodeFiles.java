@@ -1,6 +1,8 @@
 package io.gpusharing.sidecar.attribution;
 
 import io.gpusharing.sidecar.usage.PodName;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -23,18 +25,22 @@ public final class NodeFiles {
 
     private final KubeletFiles kubelet;
     private final GrantFile grants;
+    private final Path mpsPod;
+    private String mpsPodUid = "";
     private volatile Allocations allocations = Allocations.NONE;
 
     /**
      * @param checkpoint {@code /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint}
      * @param podLogs {@code /var/log/pods}
-     * @param grants {@code /var/lib/gpusharing/grants.json}
+     * @param grants {@code /var/lib/gpusharing/grants.json}; beside it {@code mps-pod} has the UID
+     *     of the pod that runs our MPS daemons
      * @param gpus what is a GPU in the kubelet's table
      */
     public NodeFiles(
             Path checkpoint, Path podLogs, Path grants, GpuResources gpus, GrantEvents events) {
         this.kubelet = new KubeletFiles(checkpoint, podLogs, gpus);
         this.grants = new GrantFile(grants, events);
+        this.mpsPod = grants.resolveSibling("mps-pod");
     }
 
     /** Reads who was given what, as far as it changed. Never fails. */
@@ -44,6 +50,16 @@ public final class NodeFiles {
         if (kubeletChanged || grantsChanged) {
             allocations = kubelet.allocations().with(grants.pods());
         }
+        try {
+            mpsPodUid = Files.readString(mpsPod);
+        } catch (IOException e) {
+            // It stays what it was: no other pod ever has this UID.
+        }
+    }
+
+    /** Whether a pod is the one that runs our MPS daemons on this node. */
+    boolean runsMpsDaemons(String podUid) {
+        return podUid.equals(mpsPodUid);
     }
 
     /** Reads the pods' names. */

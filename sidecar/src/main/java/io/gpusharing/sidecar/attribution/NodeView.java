@@ -159,8 +159,9 @@ public final class NodeView implements Viewpoint {
     }
 
     /**
-     * Whoever runs a process chooses its name. So it counts only of a pod that was not given the
-     * device, where that is known, or while MPS serves it and does not call the process a client.
+     * The process's name alone proves nothing, since a tenant chooses it. The pod has to be the one
+     * that runs our daemons; without a device plugin of ours NVML's word counts, which lists the
+     * server beside its clients and not among them.
      */
     @Override
     public boolean servesMps(long pid, Owner owner, String uuid, ProcessList list, long nowMicros) {
@@ -168,7 +169,8 @@ public final class NodeView implements Viewpoint {
         return process != null
                 && process.isNamedAsMpsServer
                 && !given(owner.podUid(), uuid)
-                && (files.allocations().exact() || list.servesBesideClients(pid));
+                && (files.runsMpsDaemons(owner.podUid())
+                        || (!files.allocations().exact() && list.servesBesideClients(pid)));
     }
 
     @Override

@@ -44,6 +44,11 @@ final class FakeGrants {
         write();
     }
 
+    /** A pod runs the MPS daemons of the node. */
+    void runMpsDaemons(String uid) throws IOException {
+        Files.writeString(file.resolveSibling("mps-pod"), uid);
+    }
+
     /** A pod loses all that it has. */
     void take(String uid) throws IOException {
         pods.remove(uid);

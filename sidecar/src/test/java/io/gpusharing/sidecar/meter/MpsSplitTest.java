@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.gpusharing.sidecar.usage.Basis;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -103,6 +104,7 @@ class MpsSplitTest {
     private Bench comingAndGoing() throws IOException {
         FakeGrants grants = new FakeGrants(directory);
         grants.give(OTHER, "notebook", Bench.GPU, 1);
+        grants.runMpsDaemons(SERVER);
         String[] lines = new String[13];
         lines[0] = DEVICE;
         lines[1] = "mps";
@@ -143,6 +145,7 @@ class MpsSplitTest {
     void whatTheServersOwnPodTriesAsAClientIsNobodys() throws IOException {
         FakeGrants grants = new FakeGrants(directory);
         grants.give(Bench.POD, "trainer", Bench.GPU, 1);
+        grants.runMpsDaemons(SERVER);
         Bench bench =
                 Bench.node(
                         Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
@@ -156,6 +159,27 @@ class MpsSplitTest {
 
         assertThat(bench.use(SERVER, Bench.GPU).gpuMicroseconds()).isZero();
         assertThat(bench.use().gpuMicroseconds()).isCloseTo(18_000_000, withinPercentage(5));
+    }
+
+    @Test
+    void aPodThatTakesTheServersNameOnAGpuThatItWasNotGivenHidesNothing() throws IOException {
+        FakeGrants grants = new FakeGrants(directory);
+        grants.give(Bench.POD, "trainer", Bench.GPU, 1);
+        grants.runMpsDaemons(SERVER);
+        Bench bench =
+                Bench.node(
+                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        DEVICE,
+                        "process host=100 busy=40% uid=" + Bench.POD,
+                        "process host=200 busy=20% uid=" + OTHER);
+        Files.writeString(bench.proc.resolve("200/comm"), "nvidia-cuda-mps\n");
+
+        bench.play(Duration.ofMinutes(10));
+
+        assertThat(bench.use().basis()).isEqualTo(Basis.PROCESS);
+        assertThat(bench.use().gpuMicroseconds()).isCloseTo(240_000_000, withinPercentage(2));
+        assertThat(bench.use(OTHER, Bench.GPU).gpuMicroseconds())
+                .isCloseTo(120_000_000, withinPercentage(2));
     }
 
     @Test
