@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param unknown why it cannot be recounted; null if it can
  * @param onUnknownGpu whether it was placed on a GPU of which the log does not say how large it is,
  *     so that the share is right only if all GPUs of its node are alike
+ * @param onAverage what it would have held if they were; null where it was not placed on GPUs that
+ *     the log describes
  */
 public record Bill(
         String uid,
@@ -27,16 +29,19 @@ public record Bill(
         @Nullable Instant to,
         List<Removal> removals,
         @Nullable String unknown,
-        boolean onUnknownGpu) {
+        boolean onUnknownGpu,
+        @Nullable Held onAverage) {
 
     /** The same, had it ended then. */
     Bill endingAt(@Nullable Instant end) {
-        return new Bill(uid, namespace, name, held, from, end, List.of(), unknown, onUnknownGpu);
+        return new Bill(
+                uid, namespace, name, held, from, end, List.of(), unknown, onUnknownGpu, onAverage);
     }
 
-    /** The same on a GPU of which nothing is known, or not. */
-    Bill onUnknownGpu(boolean is) {
-        return new Bill(uid, namespace, name, held, from, to, removals, unknown, is);
+    /** The bill of a pod that was placed: on a GPU of which nothing is known, or on others. */
+    Bill placed(boolean unknownGpu, @Nullable Held average) {
+        return new Bill(
+                uid, namespace, name, held, from, to, removals, unknown, unknownGpu, average);
     }
 
     /** Whether the log leaves it open that the pod ended at a second. */
@@ -63,6 +68,10 @@ public record Bill(
 
     /** Micro-GPUs: share times weight, rounded down once. */
     public long rate(String formula, long weight) {
+        return rate(held, formula, weight);
+    }
+
+    static long rate(Held held, String formula, long weight) {
         BigDecimal share =
                 switch (formula) {
                     case "Compute" -> held.compute();

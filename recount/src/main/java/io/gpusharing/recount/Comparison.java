@@ -152,13 +152,19 @@ public record Comparison(
                             unknown == null ? "the log does not know this pod" : unknown);
         }
         long weight = charged == null ? 1_000_000 : charged.weight();
-        long recount = bill.amount(formula, weight, from, to);
+        Estimate estimate = charged == null ? null : Estimate.of(bill, charged, formula);
+        long excess = estimate == null ? 0 : estimate.excess();
+        long recount = bill.amount(formula, weight, from, to) + excess;
         Instant end = charged == null ? null : charged.heldUntil();
         // An end that is estimated or that the log leaves open excuses no wrong share.
         boolean sameButEnd =
-                end != null && bill.endingAt(end).amount(formula, weight, from, to) == amount;
+                end != null
+                        && bill.endingAt(end).amount(formula, weight, from, to) + excess == amount;
         if (recount == amount || (sameButEnd && bill.canEndAt(end))) {
-            return null;
+            return estimate == null
+                    ? null
+                    : new Finding(
+                            Verdict.NOT_RECOUNTED, uid, name, amount, recount, estimate.why());
         }
         if (bill.onUnknownGpu() && charged != null) {
             return new Finding(

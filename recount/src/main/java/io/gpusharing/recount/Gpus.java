@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 
 /**
  * What a part of a GPU's memory is a part of, for each container of a pod: of the GPU on which its
@@ -49,6 +50,16 @@ final class Gpus {
             product = product.multiply(each);
         }
         this.one = product.multiply(HUNDRED);
+    }
+
+    /** Those of a node that are all alike, as far as its capacity says. */
+    static Gpus alike(JsonNode capacity) {
+        return new Gpus(MissingNode.getInstance(), capacity, null);
+    }
+
+    /** Whether the log says of a part of memory which GPU it is a part of. */
+    boolean areKnown() {
+        return !blocks.isEmpty();
     }
 
     /** Whether the pod was placed on a GPU of which the log does not say how large it is. */

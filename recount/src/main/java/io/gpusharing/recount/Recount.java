@@ -23,6 +23,8 @@ public final class Recount {
     private static final String CORE = "tencent.com/vcuda-core";
     private static final String MEMORY = "tencent.com/vcuda-memory";
     private static final String WHOLE = "nvidia.com/gpu";
+    private static final List<String> HAMI_PARTS =
+            List.of("nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores");
     private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
 
     private Recount() {}
@@ -85,10 +87,17 @@ public final class Recount {
         }
         JsonNode capacity = node.at("/status/capacity");
         var gpus = new Gpus(pod, capacity, log.gpus(spec.path("nodeName").asString("")));
-        var held = new Held(held(spec, gpus, false), held(spec, gpus, true), gpus.one());
+        Held held = held(spec, gpus);
         return held.isAbsurd()
                 ? bill(pod, life, Held.NOTHING, "it asks for more GPUs than any cluster has")
-                : bill(pod, life, held, life.unknown()).onUnknownGpu(gpus.isMissing());
+                : bill(pod, life, held, life.unknown())
+                        .placed(
+                                gpus.isMissing(),
+                                gpus.areKnown() ? held(spec, Gpus.alike(capacity)) : null);
+    }
+
+    private static Held held(JsonNode spec, Gpus gpus) {
+        return new Held(held(spec, gpus, false), held(spec, gpus, true), gpus.one());
     }
 
     private static Bill bill(JsonNode pod, Lifetime life, Held held, @Nullable String unknown) {
@@ -101,7 +110,8 @@ public final class Recount {
                 life.to(),
                 life.removals(),
                 unknown,
-                false);
+                false,
+                null);
     }
 
     private static String uid(JsonNode pod) {
@@ -118,7 +128,7 @@ public final class Recount {
             return "its node is not in the log";
         }
         boolean fractions = asksForFractions(spec);
-        if (!fractions && !asks(spec, WHOLE)) {
+        if (!fractions && (!asks(spec, WHOLE) || asksHami(spec))) {
             return mayHoldGpus(spec) ? "it asks for GPUs in a way that is not recounted" : null;
         }
         String replicas = node.at("/metadata/labels").path(WHOLE + ".replicas").asString("1");
@@ -165,6 +175,11 @@ public final class Recount {
 
     private static boolean asksForFractions(JsonNode spec) {
         return asks(spec, CORE) || asks(spec, MEMORY);
+    }
+
+    /** Beside HAMi's parts a number of GPUs says of how many each is one. */
+    private static boolean asksHami(JsonNode spec) {
+        return HAMI_PARTS.stream().anyMatch(part -> asks(spec, part));
     }
 
     private static boolean asks(JsonNode spec, String resource) {

@@ -26,6 +26,31 @@ public final class Audited {
 
     private Audited() {}
 
+    /**
+     * Half a GPU for twenty minutes on a GPU of 20 blocks of memory, of which it has three
+     * quarters: it costs 500 000 if all GPUs of the node were alike, and 750 000 by its own.
+     */
+    public static AuditLog onSmallGpu() {
+        String placed =
+                ", \"annotations\": {\"gpusharing.io/placement\": \"%s;cuda=small\"}"
+                        .formatted(UID);
+        String named = HALF.replace("{\"res", "{\"name\": \"cuda\", \"res");
+        String end = ", \"phase\": \"Succeeded\"" + terminated("containerStatuses", "10:20:00");
+        return log(
+                NODE,
+                written(
+                        "gpunodes",
+                        "10:00:00",
+                        """
+                        {"kind": "GpuNode", "metadata": {"name": "gpu-1", "uid": "g"},
+                         "status": {"gpus": [{"uuid": "small", "memoryMiB": 5120}]}}\
+                        """),
+                pod("10:00:00", 1, placed, named, ""),
+                pod("10:20:00", 2, placed, named, end),
+                alive("10:40:00"),
+                alive("11:00:00"));
+    }
+
     public static AuditLog log(String... lines) {
         String text =
                 Stream.of(lines)

@@ -14,6 +14,7 @@ import static io.gpusharing.recount.Audited.running;
 import static io.gpusharing.recount.Audited.terminated;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpusharing.recount.Charged.Part;
 import io.gpusharing.recount.Comparison.Finding;
 import io.gpusharing.recount.Comparison.Verdict;
 import io.gpusharing.recount.Payers.Paid;
@@ -48,7 +49,8 @@ class ComparisonTest {
                 byUse,
                 TEN.plusSeconds(1200),
                 estimated,
-                null);
+                null,
+                List.of());
     }
 
     private static Comparison compare(Charged charged, AuditLog log) {
@@ -83,6 +85,68 @@ class ComparisonTest {
         assertThat(compare(charged(DUE), log).equal()).isOne();
         assertThat(finding(compare(charged(DUE + 1), log)).verdict())
                 .isEqualTo(Verdict.NOT_RECOUNTED);
+    }
+
+    /** So many seconds from ten o'clock at one rate, and up to twenty past at another. */
+    private static Comparison compareParts(int seconds, long first, long then, long too) {
+        Instant change = TEN.plusSeconds(seconds);
+        List<Part> parts =
+                Charged.byRate(
+                        List.of(
+                                new Part(first, first * seconds, TEN, change),
+                                new Part(
+                                        then,
+                                        then * (1200 - seconds),
+                                        change,
+                                        TEN.plusSeconds(1200))));
+        long amount = parts.stream().mapToLong(Part::amount).sum() + too;
+        Charged usual = charged(amount);
+        return compare(
+                new Charged(
+                        usual.namespace(),
+                        usual.name(),
+                        amount,
+                        usual.paid(),
+                        usual.weight(),
+                        false,
+                        usual.heldUntil(),
+                        false,
+                        null,
+                        parts),
+                Audited.onSmallGpu());
+    }
+
+    @Test
+    void whatWasPostedBeforeThePodsGpuCouldBeReadIsRecountedAndNotJudged() {
+        assertThat(compareParts(0, 500_000, 750_000, 0).equal()).isOne();
+        assertThat(finding(compareParts(300, 500_000, 750_000, 0)))
+                .isEqualTo(
+                        new Finding(
+                                Verdict.NOT_RECOUNTED,
+                                UID,
+                                "team-a/p",
+                                825_000_000,
+                                825_000_000L,
+                                "from 2026-03-01T10:00:00Z to 2026-03-01T10:05:00Z it was charged as if its node's GPUs were alike; no log says when its own could be read"));
+        assertThat(finding(compareParts(1200, 500_000, 750_000, 0)).verdict())
+                .isEqualTo(Verdict.NOT_RECOUNTED);
+        assertThat(finding(compareParts(300, 250_000, 750_000, 0)))
+                .extracting(Finding::verdict, Finding::why)
+                .containsExactly(
+                        Verdict.NOT_RECOUNTED,
+                        "from 2026-03-01T10:00:00Z to 2026-03-01T10:05:00Z it was charged at another rate, before its GPU could be read; the log does not say by which weight");
+    }
+
+    @Test
+    void anEstimateOfThePodsGpuExcusesNothingElse() {
+        assertThat(finding(compareParts(300, 500_000, 750_000, 1)).verdict())
+                .isEqualTo(Verdict.DIFFERENT);
+        assertThat(finding(compareParts(300, 750_000, 500_000, 0)).verdict())
+                .isEqualTo(Verdict.DIFFERENT);
+        assertThat(finding(compareParts(1200, 600_000, 750_000, 0)).verdict())
+                .isEqualTo(Verdict.DIFFERENT);
+        assertThat(finding(compareParts(300, 500_000, 600_000, 0)).verdict())
+                .isEqualTo(Verdict.DIFFERENT);
     }
 
     @Test
@@ -164,7 +228,8 @@ class ComparisonTest {
                         false,
                         estimate,
                         true,
-                        estimate.plusSeconds(900));
+                        estimate.plusSeconds(900),
+                        List.of());
 
         assertThat(finding(compare(charged, within)).verdict()).isEqualTo(Verdict.ESTIMATED);
         assertThat(finding(compare(charged, beyond)))

@@ -45,7 +45,8 @@ class OddEntriesTest {
                         false,
                         TEN.plusSeconds(1200),
                         false,
-                        null);
+                        null,
+                        List.of());
         AuditLog log = log(Stream.concat(Stream.of(odd), USUAL.stream()).toArray(String[]::new));
         return Comparison.of(Map.of(UID, charged), log, true, TEN, TEN.plusSeconds(1800));
     }

@@ -166,6 +166,15 @@ class RecountTest {
                 .isEmpty();
     }
 
+    /** HAMi's count says of how many GPUs its parts are parts of. */
+    @Test
+    void partsByHamiAreNotTakenForWholeGpus() {
+        String part = containers("\"nvidia.com/gpu\": \"1\", \"nvidia.com/gpumem\": \"4096\"");
+
+        assertThat(bill(NODE, running(part)).unknown())
+                .isEqualTo("it asks for GPUs in a way that is not recounted");
+    }
+
     @Test
     void wholeGpusAreBilledWithoutOurLabelToo() {
         Bill bill = bill(NODE, running(containers("\"nvidia.com/gpu\": \"2\"")));
@@ -277,7 +286,16 @@ class RecountTest {
                         BigDecimal.valueOf(1_000_000));
         var bill =
                 new Bill(
-                        UID, "team-a", "p", held, TEN, TEN.plusSeconds(30), List.of(), null, false);
+                        UID,
+                        "team-a",
+                        "p",
+                        held,
+                        TEN,
+                        TEN.plusSeconds(30),
+                        List.of(),
+                        null,
+                        false,
+                        null);
 
         assertThat(bill.amount(formula, weight, TEN.plusSeconds(20), TEN.plusSeconds(60)))
                 .isEqualTo(due);

@@ -88,7 +88,8 @@ class RemovalsTest {
                         false,
                         end,
                         false,
-                        null);
+                        null,
+                        List.of());
         return Comparison.of(
                                 Map.of(UID, charged),
                                 log(lines.toArray(String[]::new)),

@@ -2,6 +2,7 @@ package io.gpusharing.timekeeper.audit;
 
 import io.gpusharing.recount.AuditLog;
 import io.gpusharing.recount.Charged;
+import io.gpusharing.recount.Charged.Part;
 import io.gpusharing.recount.Comparison;
 import io.gpusharing.recount.Payers.Paid;
 import io.gpusharing.timekeeper.cluster.RequestProperties;
@@ -26,7 +27,7 @@ class LedgerBills {
     private static final String CHARGED =
             """
             with paid as (
-                select pod_uid, budget,
+                select pod_uid, budget, abs(rate) as rate,
                        sum(rate * extract(epoch from least(charged_to, :to::timestamptz)
                            - greatest(charged_from, :from::timestamptz))) as amount,
                        greatest(min(charged_from), :from::timestamptz) as since,
@@ -36,9 +37,9 @@ class LedgerBills {
                         select cluster, pod_uid, charged_from, charged_to, rate, budget from correction
                          where not by_hand) e
                  where cluster = :cluster and charged_from < :to::timestamptz and charged_to > :from::timestamptz
-                 group by pod_uid, budget
+                 group by pod_uid, budget, abs(rate)
                 union all
-                select pod_uid, budget,
+                select pod_uid, budget, rate,
                        rate * extract(epoch from :to::timestamptz - greatest(posted_until, :from::timestamptz)),
                        greatest(posted_until, :from::timestamptz), :to::timestamptz
                   from pod_allocation
@@ -47,6 +48,8 @@ class LedgerBills {
                    s.use_since is not null as by_use,
                    coalesce(sum(p.amount), 0)::bigint as amount,
                    array_agg(coalesce(p.budget, s.budget)) as budgets,
+                   array_agg(coalesce(p.rate, s.rate)) as rates,
+                   array_agg(coalesce(p.amount, 0)::bigint) as amounts,
                    array_agg(extract(epoch from coalesce(p.since, s.held_from))::bigint) as since,
                    array_agg(extract(epoch from coalesce(p.until, s.held_from))::bigint) as until
               from pod_allocation s left join paid p on p.pod_uid = s.pod_uid
@@ -104,9 +107,22 @@ class LedgerBills {
                                     row.getBoolean("by_use"),
                                     Timestamps.instantOrNull(row, "held_until"),
                                     row.getBoolean("estimated"),
-                                    Timestamps.instantOrNull(row, "end_bound")));
+                                    Timestamps.instantOrNull(row, "end_bound"),
+                                    parts(row)));
                 });
         return charged;
+    }
+
+    private static List<Part> parts(ResultSet row) throws SQLException {
+        List<Paid> paid = paid(row);
+        Long[] rates = (Long[]) row.getArray("rates").getArray();
+        Long[] amounts = (Long[]) row.getArray("amounts").getArray();
+        return Charged.byRate(
+                IntStream.range(0, rates.length)
+                        .mapToObj(i ->
+                                new Part(
+                                        rates[i], amounts[i], paid.get(i).from(), paid.get(i).to()))
+                        .toList());
     }
 
     /** Where nothing was charged in the span, that is a span without length. */

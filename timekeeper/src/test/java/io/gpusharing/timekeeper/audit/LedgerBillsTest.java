@@ -213,6 +213,26 @@ class LedgerBillsTest {
     }
 
     @Test
+    void aPodThatWasRepricedOnceItsGpuCouldBeReadIsNoDifference() {
+        allocation(20, true);
+        DATABASE.jdbc()
+                .sql("update pod_allocation set rate = 750000, share_rate = 750000")
+                .update();
+        charged(0, 5);
+        entry("charge", "", "", 5, 20, 750_000);
+
+        Comparison comparison = bills.against(Audited.onSmallGpu(), TEN, TEN.plusSeconds(2400));
+
+        assertThat(comparison.agrees()).isTrue();
+        assertThat(comparison.findings())
+                .singleElement()
+                .satisfies(it -> {
+                    assertThat(it.verdict()).isEqualTo(Verdict.NOT_RECOUNTED);
+                    assertThat(it.recount()).isEqualTo(it.ledger()).isEqualTo(825_000_000);
+                });
+    }
+
+    @Test
     void aPodThatIsChargedTwiceIsADifference() {
         allocation(20, true);
         charged(0, 20);
