@@ -5,6 +5,7 @@ import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.RefusedStart;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.timekeeper.budget.ObjectWatch;
+import io.gpusharing.timekeeper.cluster.GpuNodeObserver;
 import io.gpusharing.timekeeper.ledger.posting.LedgerWriter;
 import java.util.Collection;
 import java.util.List;
@@ -14,21 +15,28 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Follows what device plugins publish of pods that they did not let start. What a node said last
- * holds while it cannot be read; of one with an entry that cannot be read, the others count.
+ * Follows what device plugins publish of pods that they did not let start, and shows each {@code
+ * GpuNode} to who reads its GPUs. What a node said last holds while it cannot be read; of one with
+ * an entry that cannot be read, the others count.
  */
 @Component
 class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
 
+    private final GpuNodeObserver observer;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
-    RefusedStartWatch(KubernetesClient client, UnreadableObjects unreadable, LedgerWriter writer) {
+    RefusedStartWatch(
+            KubernetesClient client,
+            UnreadableObjects unreadable,
+            LedgerWriter writer,
+            GpuNodeObserver observer) {
         super(
                 "gpunodes",
                 client.resources(GpuNode.class),
                 unreadable,
                 writer,
                 CompletableFuture.completedFuture(null));
+        this.observer = observer;
     }
 
     /** Those of one node, at least one. */
@@ -57,7 +65,11 @@ class RefusedStartWatch extends ObjectWatch<GpuNode, RefusedStartWatch.OfNode> {
      */
     @Override
     public void onUpdate(GpuNode node) {
-        super.onUpdate(node);
+        try {
+            observer.onGpuNode(node);
+        } finally {
+            super.onUpdate(node);
+        }
         RefusedStart.requireReadable(node);
     }
 

@@ -2,14 +2,19 @@ package io.gpusharing.timekeeper.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
 import io.gpusharing.timekeeper.allocation.PhysicalGpu;
 import io.gpusharing.timekeeper.testing.FakeApiServer;
 import io.gpusharing.timekeeper.testing.Pods;
+import io.gpusharing.wire.GpuNodeStatus;
+import io.gpusharing.wire.GpuNodeStatus.Gpu;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -79,40 +84,23 @@ class PlacedOnTest {
     @Test
     void aPodThatIsBoundLaterHoldsAPartOfWhatItsGpuIsThen() {
         placed.learn(pod.placedOn("GPU-1").facts());
-        answer(134_785);
-        clock.pass(Duration.ofMinutes(1));
 
-        placed.learn(
-                Pods.waiting("team-a", 50, 15).boundAt(Instant.EPOCH).placedOn("GPU-1").facts());
+        placed.onGpuNode(gpuNode("GPU-1", 134_785));
 
         assertThat(view.gpus(Pods.NODE))
                 .containsEntry("GPU-1", new PhysicalGpu("NVIDIA-H200", 134_785));
     }
 
     @Test
-    void ofAPodThatIsThereAlreadyNothingIsAskedAgain() {
-        placed.learn(pod.placedOn("GPU-1").facts());
-        view.put(pod.placedOn("GPU-1").facts());
-        clock.pass(Duration.ofMinutes(1));
+    void aGpuThatItsGpuNodeNamesLaterIsKnownAsSoonAsItDoes() {
+        placed.learn(pod.placedOn("GPU-3").facts());
+        assertThat(view.gpus(Pods.NODE)).doesNotContainKey("GPU-3");
 
-        placed.learn(pod.placedOn("GPU-1").facts());
+        placed.onGpuNode(gpuNode("GPU-3", 143_771));
+        placed.learn(pod.placedOn("GPU-3").facts());
 
+        assertThat(view.gpus(Pods.NODE)).containsKey("GPU-3");
         assertThat(asked()).isOne();
-    }
-
-    @Test
-    void whatCouldNotBeReadIsAskedForUntilItCan() {
-        api.refuse(GPU_NODES, 500);
-        placed.learn(pod.placedOn("GPU-1").facts());
-        placed.work(clock.instant());
-        assertThat(view.gpus(Pods.NODE)).isEmpty();
-
-        api.allow(GPU_NODES);
-        placed.work(clock.instant());
-        placed.work(clock.instant());
-
-        assertThat(view.gpus(Pods.NODE)).containsKey("GPU-1");
-        assertThat(asked()).as("three times, once in vain and once").isEqualTo(5);
     }
 
     @Test
@@ -139,12 +127,39 @@ class PlacedOnTest {
     }
 
     @Test
-    void anApiServerThatDoesNotAnswerIsAskedAFewTimes() {
+    void anApiServerThatDoesNotAnswerIsAskedOnceForAllPodsOfANode() {
         api.refuse(GPU_NODES, 500);
 
         placed.learn(pod.placedOn("GPU-1").facts());
-
-        assertThat(asked()).isEqualTo(3);
+        placed.learn(pod.placedOn("GPU-2").facts());
+        assertThat(asked()).isOne();
         assertThat(view.gpus(Pods.NODE)).isEmpty();
+
+        api.allow(GPU_NODES);
+        clock.pass(Duration.ofSeconds(11));
+        placed.learn(pod.placedOn("GPU-1").facts());
+        assertThat(asked()).isEqualTo(2);
+        assertThat(view.gpus(Pods.NODE)).containsKey("GPU-1");
+    }
+
+    private static GpuNode gpuNode(String uuid, long memory) {
+        var node = new GpuNode();
+        node.setMetadata(new ObjectMetaBuilder().withName(Pods.NODE).build());
+        node.setStatus(
+                new GpuNodeStatus(
+                        null,
+                        List.of(
+                                new Gpu(
+                                        uuid,
+                                        0L,
+                                        "NVIDIA H200",
+                                        memory,
+                                        false,
+                                        "Healthy",
+                                        null,
+                                        "Idle",
+                                        null)),
+                        null));
+        return node;
     }
 }

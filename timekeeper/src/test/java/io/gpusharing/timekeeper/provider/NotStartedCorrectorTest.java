@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpusharing.budget.GpuTime;
+import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.testing.SteppingClock;
@@ -24,6 +25,7 @@ import io.gpusharing.wire.GpuNodeStatus;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -39,8 +41,10 @@ class NotStartedCorrectorTest {
     private final LedgerWriter writer =
             LedgerWriters.on(database, budgets, registry, Leadership.alone(), clock);
     private final Ledger ledger = LedgerWriters.ledger(database);
+    private final List<GpuNode> observed = new ArrayList<>();
     private final RefusedStartWatch watch =
-            new RefusedStartWatch(api.client(), new UnreadableObjects(object -> {}), writer);
+            new RefusedStartWatch(
+                    api.client(), new UnreadableObjects(object -> {}), writer, observed::add);
     private final NotStartedCorrector corrector =
             new NotStartedCorrector(
                     watch,
@@ -87,6 +91,7 @@ class NotStartedCorrectorTest {
                                 false,
                                 "No GPU has room")));
 
+        assertThat(observed).as("those who price pods by their GPUs see it, too").hasSize(1);
         assertThat(corrector.work(clock.instant())).isEqualTo(clock.instant().plusSeconds(10));
 
         await().atMost(Duration.ofSeconds(20)).until(() -> corrector.work(clock.instant()) == null);
