@@ -139,23 +139,7 @@ public class GpuEviction extends CustomResource<GpuEviction.Spec, GpuEviction.St
             String why,
             @Nullable Long cost,
             @Nullable String refusedSince,
-            @Nullable Boolean lowered) {
-
-        /** A pod of which it does not matter how it was admitted. */
-        public Victim(
-                String namespace,
-                String name,
-                String uid,
-                String node,
-                @Nullable String budget,
-                @Nullable String standing,
-                @Nullable String gang,
-                String why,
-                @Nullable Long cost,
-                @Nullable String refusedSince) {
-            this(namespace, name, uid, node, budget, standing, gang, why, cost, refusedSince, null);
-        }
-    }
+            @Nullable Boolean lowered) {}
 
     /**
      * The pod for which room is made.

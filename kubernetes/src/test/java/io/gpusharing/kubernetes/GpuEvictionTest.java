@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class GpuEvictionTest {
 
     private static final Victim VICTIM =
-            new Victim("team-a", "a", "uid-a", "gpu-1", null, null, null, "why", null, null);
+            new Victim("team-a", "a", "uid-a", "gpu-1", null, null, null, "why", null, null, null);
 
     private static GpuEviction of(Cause cause, Phase phase, boolean settled) {
         boolean forSomebody = cause == Cause.Reclaim || cause == Cause.Preemption;

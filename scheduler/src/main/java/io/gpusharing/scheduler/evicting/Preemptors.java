@@ -12,7 +12,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.ApiTime;
 import io.gpusharing.kubernetes.LeaseSettings;
-import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.scheduler.cluster.NodeFields;
 import io.gpusharing.scheduler.cluster.PreemptedPods.Preempted;
 import io.gpusharing.scheduler.cluster.PromptClient;
@@ -61,16 +60,14 @@ final class Preemptors {
             return Optional.empty();
         }
         var found = new ArrayList<Pod>();
-        for (String fields :
-                List.of(NodeFields.bound(one.node()), NodeFields.nominated(one.node()))) {
-            StreamedList.of(client, Pod.class)
-                    .withFields(fields)
-                    .forEach(pod -> {
-                        if (named.contains(pod.getMetadata().getUid()) && isWantedThere(pod, one)) {
-                            found.add(pod);
-                        }
-                    });
-        }
+        NodeFields.forEach(
+                client,
+                one.node(),
+                pod -> {
+                    if (named.contains(pod.getMetadata().getUid()) && isWantedThere(pod, one)) {
+                        found.add(pod);
+                    }
+                });
         return found.stream().findFirst();
     }
 

@@ -248,6 +248,7 @@ final class RefusedStartPlanner {
                         null,
                         why(start),
                         null,
+                        null,
                         null));
     }
 

@@ -193,6 +193,7 @@ final class UnaskedPreemptions {
                                         null,
                                         why(one, standing, waiter, now),
                                         null,
+                                        null,
                                         null)),
                         waiter,
                         now.plus(maxGrace).toString(),

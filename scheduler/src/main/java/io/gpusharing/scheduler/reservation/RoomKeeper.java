@@ -138,6 +138,7 @@ class RoomKeeper implements RoomMaking {
                                         it.gang().equals(it.uid()) ? null : it.gang(),
                                         why(pod, chosen, it),
                                         null,
+                                        null,
                                         null))
                         .toList();
         GpuEviction eviction =

@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.waiting;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
-import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.picture.HalfPlaced;
 import io.gpusharing.scheduler.picture.PodRef;
@@ -17,7 +16,6 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -26,16 +24,12 @@ import org.springframework.stereotype.Component;
  * placed otherwise for it, and nobody is evicted.
  */
 @Component
-final class HalfPlacedGangs {
+final class HalfPlacedGangs extends ToldOnce {
 
     /** The pods of a gang are seldom placed at once, and a node may be on its way. */
     static final Duration PATIENCE = Duration.ofMinutes(5);
 
-    private final ToldOnce told;
-    private final ClusterKnowledge cluster;
     private final KnownCluster known;
-    private final Rounds looking;
-    private final Clock clock;
     private volatile int halfPlaced;
 
     HalfPlacedGangs(
@@ -45,32 +39,21 @@ final class HalfPlacedGangs {
             MeterRegistry registry,
             Parts parts,
             Clock clock) {
-        this.told = new ToldOnce(client, "half-placed");
-        this.cluster = cluster;
+        super(client, "half-placed", cluster, parts.part("gangs"), clock);
         this.known = known;
-        this.looking = parts.part("gangs");
-        this.clock = clock;
         Gauge.builder("gpusharing.scheduler.gangs.half.placed", this, it -> it.halfPlaced)
                 .description(
                         "Gangs of which some pods hold GPUs and are charged while others have found no room for five minutes")
                 .register(registry);
     }
 
-    @Scheduled(fixedDelay = 10_000)
-    void look() {
-        looking.run(this::tell);
-    }
-
-    private void tell() {
-        if (!cluster.isKnown()) {
-            return;
-        }
-        Instant now = clock.instant();
+    @Override
+    Map<PodRef, Text> texts(Instant now) {
         List<HalfPlaced> gangs = known.halfPlaced(now.minus(PATIENCE));
         halfPlaced = gangs.size();
         Map<PodRef, Text> texts = new LinkedHashMap<>();
         gangs.forEach(gang -> texts.put(gang.longest().pod(), text(gang)));
-        told.tell(texts, now);
+        return texts;
     }
 
     private static Text text(HalfPlaced gang) {

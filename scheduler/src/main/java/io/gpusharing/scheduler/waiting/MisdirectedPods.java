@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.waiting;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpusharing.kubernetes.Events;
 import io.gpusharing.kubernetes.Events.Text;
-import io.gpusharing.kubernetes.Rounds;
 import io.gpusharing.scheduler.cluster.ClusterKnowledge;
 import io.gpusharing.scheduler.picture.PodRef;
 import io.gpusharing.scheduler.picture.reading.KnownCluster;
@@ -13,7 +12,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -21,7 +19,7 @@ import org.springframework.stereotype.Component;
  * sum: they were admitted before our scheduler was given such pods, and cannot change to it.
  */
 @Component
-final class MisdirectedPods {
+final class MisdirectedPods extends ToldOnce {
 
     /** Most pods that are not placed at once are placed by then. */
     static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -33,11 +31,7 @@ final class MisdirectedPods {
                     "Placing",
                     "It was admitted before GPUSharing's scheduler was given such pods, and waits for the cluster's own, which sees the GPUs of a node as one sum: that one may bind it where no single GPU has room, and then it cannot start and is evicted. A pod keeps its scheduler: delete it, and its controller makes one anew that ours places; create one without a controller again yourself");
 
-    private final ToldOnce told;
-    private final ClusterKnowledge cluster;
     private final KnownCluster known;
-    private final Rounds looking;
-    private final Clock clock;
 
     MisdirectedPods(
             KubernetesClient client,
@@ -45,25 +39,14 @@ final class MisdirectedPods {
             KnownCluster known,
             Parts parts,
             Clock clock) {
-        this.told = new ToldOnce(client, "another-scheduler");
-        this.cluster = cluster;
+        super(client, "another-scheduler", cluster, parts.part("misdirected"), clock);
         this.known = known;
-        this.looking = parts.part("misdirected");
-        this.clock = clock;
     }
 
-    @Scheduled(fixedDelay = 10_000)
-    void look() {
-        looking.run(this::tell);
-    }
-
-    private void tell() {
-        if (!cluster.isKnown()) {
-            return;
-        }
-        Instant now = clock.instant();
+    @Override
+    Map<PodRef, Text> texts(Instant now) {
         Map<PodRef, Text> texts = new HashMap<>();
         known.misdirected(now.minus(PATIENCE)).forEach(pod -> texts.put(pod, TEXT));
-        told.tell(texts, now);
+        return texts;
     }
 }

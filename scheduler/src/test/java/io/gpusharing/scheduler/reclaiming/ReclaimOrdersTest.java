@@ -58,7 +58,9 @@ class ReclaimOrdersTest {
         var object = new GpuEviction();
         object.setMetadata(new ObjectMetaBuilder().withName(name).build());
         var victim =
-                new Victim("team-c", "gone", ANOTHER, "gpu-1", null, null, null, "why", null, null);
+                new Victim(
+                        "team-c", "gone", ANOTHER, "gpu-1", null, null, null, "why", null, null,
+                        null);
         object.setSpec(new Spec(cause, "gpu-1", List.of(victim), null, null, null));
         return stored(object, TEN.minusSeconds(60));
     }

@@ -138,6 +138,7 @@ class MemoryEvictionRequester extends LeaderTask {
                                 null,
                                 excess.words(),
                                 null,
+                                null,
                                 null));
         if (!GpuEvictions.create(client, order)) {
             // It has been asked for already, and the watch does not show it yet.

@@ -169,6 +169,7 @@ class MemoryEvictionRequesterTest {
                                             null,
                                             "held 9100 MiB of GPU-1 and was given 7680, at least since 2026-03-02T10:00:00Z",
                                             null,
+                                            null,
                                             null));
                 });
     }

@@ -537,6 +537,7 @@ class EvictionKeeperTest {
                                         null,
                                         "why",
                                         -1L,
+                                        null,
                                         null)));
 
         assertThat(replica.sees(negative, later)).isEqualTo(TEN.plusSeconds(1));

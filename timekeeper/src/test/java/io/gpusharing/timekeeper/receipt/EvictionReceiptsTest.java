@@ -83,6 +83,7 @@ class EvictionReceiptsTest {
                         "job",
                         "why",
                         null,
+                        null,
                         null);
         boolean forSomebody = cause == Cause.Reclaim || cause == Cause.Preemption;
         GpuEviction object = forSomebody ? asked(cause, HIGH, low) : asked(cause, low);

@@ -76,6 +76,7 @@ final class TestEvictions {
                 null,
                 "over by 5.000 GPU-minutes",
                 null,
+                null,
                 null);
     }
 

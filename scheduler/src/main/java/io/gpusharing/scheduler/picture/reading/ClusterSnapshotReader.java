@@ -2,11 +2,9 @@ package io.gpusharing.scheduler.picture.reading;
 
 import static java.util.stream.Collectors.toSet;
 
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.Names;
-import io.gpusharing.kubernetes.StreamedList;
 import io.gpusharing.kubernetes.UnreadableObjects;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
@@ -198,17 +196,16 @@ public final class ClusterSnapshotReader {
         // One that is bound meanwhile is in both.
         var found = new LinkedHashMap<String, Holder>();
         Consumer<Holder> finding = it -> found.put(it.pod().uid(), it);
-        for (String fields : List.of(NodeFields.nominated(node), NodeFields.bound(node))) {
-            StreamedList.of(client, Pod.class)
-                    .withFields(fields)
-                    .forEach(pod -> {
-                        if (!unreadable.handOver(
-                                pod, it -> known.holder(it, ending).ifPresent(finding))) {
-                            HolderReader.filling(pod)
-                                    .ifPresent(it -> finding.accept(known.at(it, ending)));
-                        }
-                    });
-        }
+        NodeFields.forEach(
+                client,
+                node,
+                pod -> {
+                    if (!unreadable.handOver(
+                            pod, it -> known.holder(it, ending).ifPresent(finding))) {
+                        HolderReader.filling(pod)
+                                .ifPresent(it -> finding.accept(known.at(it, ending)));
+                    }
+                });
         return List.copyOf(found.values());
     }
 
