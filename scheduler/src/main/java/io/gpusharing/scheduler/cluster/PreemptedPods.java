@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.stereotype.Component;
@@ -32,6 +33,10 @@ public final class PreemptedPods implements ObjectInformer.Handler<Pod> {
     private static final int MOST = 5_000;
 
     private final Map<String, Preempted> byUid = new ConcurrentHashMap<>();
+
+    /** UIDs of those of which it has been written down. */
+    private final Set<String> written = ConcurrentHashMap.newKeySet();
+
     private final Clock clock;
 
     public PreemptedPods(@Qualifier("evicting") Clock clock) {
@@ -48,14 +53,25 @@ public final class PreemptedPods implements ObjectInformer.Handler<Pod> {
      */
     public record Preempted(PodRef pod, String node, int priority, Instant at, Instant seen) {}
 
-    /** What is remembered now, oldest first. */
-    public List<Preempted> all() {
+    /** Those of which nobody has written it down, oldest first. */
+    public List<Preempted> unwritten() {
         forget(clock.instant());
-        return byUid.values().stream().sorted(Comparator.comparing(Preempted::seen)).toList();
+        return byUid.values().stream()
+                .filter(it -> !written.contains(it.pod().uid()))
+                .sorted(Comparator.comparing(Preempted::seen))
+                .toList();
+    }
+
+    /** It has been written down of a pod, whichever replica did it. */
+    public void noteWritten(String uid) {
+        if (byUid.containsKey(uid)) {
+            written.add(uid);
+        }
     }
 
     private void forget(Instant now) {
         byUid.values().removeIf(it -> it.seen().plus(REMEMBERED).isBefore(now));
+        written.retainAll(byUid.keySet());
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -19,6 +20,7 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     private final Map<String, EvictionPlan> present = new ConcurrentHashMap<>();
     private final Map<String, EvictionPlan> open = new ConcurrentHashMap<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private final List<Consumer<EvictionPlan>> ofDeleted = new CopyOnWriteArrayList<>();
     private volatile boolean listed;
     private volatile boolean running;
 
@@ -58,6 +60,15 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
         listeners.add(listener);
     }
 
+    /**
+     * Shows a listener each plan that is deleted, as it could be read last.
+     *
+     * @param listener must be quick
+     */
+    void listenForDeleted(Consumer<EvictionPlan> listener) {
+        ofDeleted.add(listener);
+    }
+
     @Override
     public void onListed() {
         listed = true;
@@ -84,7 +95,10 @@ public final class EvictionWatch implements SmartLifecycle, ObjectInformer.Handl
     @Override
     public void onDelete(GpuEviction object) {
         open.remove(object.getMetadata().getName());
-        present.remove(object.getMetadata().getName());
+        EvictionPlan last = present.remove(object.getMetadata().getName());
+        if (last != null) {
+            ofDeleted.forEach(it -> it.accept(last));
+        }
     }
 
     @Override

@@ -19,11 +19,9 @@ import io.gpusharing.scheduler.cluster.PreemptedPods.Preempted;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,9 +54,6 @@ final class UnaskedPreemptions {
     private final Budgets budgets;
     private final Duration maxGrace;
 
-    /** UIDs of those that have a plan. */
-    private final Set<String> settled = new HashSet<>();
-
     /** When those are looked at again that were, by UID. */
     private final Map<String, Instant> resting = new HashMap<>();
 
@@ -79,6 +74,17 @@ final class UnaskedPreemptions {
         this.store = store;
         this.budgets = budgets;
         this.maxGrace = maxGrace;
+        watch.listenForDeleted(this::noteDeleted);
+    }
+
+    /**
+     * What said that a pod had ended is not written again, also where this replica leads later. One
+     * that begins afterwards does not know of it.
+     */
+    private void noteDeleted(EvictionPlan plan) {
+        plan.victims().stream()
+                .filter(it -> isOne(plan) || plan.hasEnded(it))
+                .forEach(it -> preempted.noteWritten(it.uid()));
     }
 
     /** Whether a plan was written after its victim had been preempted. */
@@ -88,7 +94,6 @@ final class UnaskedPreemptions {
 
     /** Others have written since we did. */
     void takeOver() {
-        settled.clear();
         resting.clear();
     }
 
@@ -104,10 +109,8 @@ final class UnaskedPreemptions {
             return true;
         }
         int left = most;
-        List<Preempted> all = preempted.all();
-        Set<String> uids = all.stream().map(it -> it.pod().uid()).collect(toSet());
-        settled.retainAll(uids);
-        resting.keySet().retainAll(uids);
+        List<Preempted> all = preempted.unwritten();
+        resting.keySet().retainAll(all.stream().map(it -> it.pod().uid()).collect(toSet()));
         for (Preempted one : all) {
             if (isDue(one, now) && leads.getAsBoolean()) {
                 if (left-- == 0) {
@@ -122,15 +125,14 @@ final class UnaskedPreemptions {
     }
 
     private boolean isDue(Preempted one, Instant now) {
-        return !settled.contains(one.pod().uid())
-                && !one.seen().plus(PATIENCE).isAfter(now)
+        return !one.seen().plus(PATIENCE).isAfter(now)
                 && !resting.getOrDefault(one.pod().uid(), now).isAfter(now);
     }
 
     private void planSafely(Preempted one, Instant now) {
         try {
             if (isOver(one, now)) {
-                settled.add(one.pod().uid());
+                preempted.noteWritten(one.pod().uid());
             }
         } catch (KubernetesClientException e) {
             if (OutageLog.isOutageForAll(e)) {

@@ -217,15 +217,15 @@ class ClusterWatchTest {
         tell("ADDED", preempted("running", ""));
         tell("DELETED", preempted("running", ""));
         tell("ADDED", preempted("ending", ", \"deletionTimestamp\": \"%s\"".formatted(NOON)));
-        await().until(() -> preempted.all().size() == 2);
+        await().until(() -> preempted.unwritten().size() == 2);
 
-        assertThat(preempted.all())
+        assertThat(preempted.unwritten())
                 .allSatisfy(it -> assertThat(it.node()).isEqualTo("theirs"))
                 .allSatisfy(it -> assertThat(it.priority()).isEqualTo(-10))
                 .extracting(it -> it.pod().name())
                 .containsExactlyInAnyOrder("running", "ending");
         clock.pass(Duration.ofHours(1).plusSeconds(1));
-        assertThat(preempted.all()).isEmpty();
+        assertThat(preempted.unwritten()).isEmpty();
     }
 
     private boolean isGuarded(String namespace, Map<String, String> labels) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpusharing.kubernetes.GpuEviction;
+import io.gpusharing.kubernetes.GpuEviction.Answer;
 import io.gpusharing.kubernetes.GpuEviction.Spec;
+import io.gpusharing.kubernetes.GpuEviction.Status;
 import io.gpusharing.kubernetes.Leadership;
 import io.gpusharing.scheduler.testing.BudgetObjects;
 import io.gpusharing.scheduler.testing.FakeApiServer.Request;
@@ -15,6 +17,8 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pods that a scheduler preempted without having asked us: what their receipts say. */
 class UnaskedPreemptionsTest extends EvictingTest {
@@ -219,6 +223,36 @@ class UnaskedPreemptionsTest extends EvictingTest {
 
         assertThat(plans()).containsExactly(PLAN);
         assertBecame(PLAN, "Done", "Preempted");
+    }
+
+    /** An administrator deletes it, or a plan of ours that says so; another replica leads then. */
+    @ParameterizedTest
+    @ValueSource(strings = {"preempted-", "preemption-"})
+    void whoseReceiptWasDeletedHasNoOtherByTheNextLeader(String prefix) {
+        String name = prefix + uid("a");
+        cluster.store(
+                name,
+                """
+                {"cause": "Preemption", "node": "gpu-1", "victims": [%s], "settlesAt": "%s"}
+                """
+                        .formatted(victim("a"), SETTLES));
+        GpuEviction receipt = cluster.stored(name);
+        receipt.setStatus(
+                new Status(
+                        "Done",
+                        null,
+                        List.of(new Answer(uid("a"), "Preempted", null)),
+                        null,
+                        null,
+                        null));
+        preempt("a");
+        replica.watch().onUpdate(receipt);
+        cluster.withdraw(name);
+        replica.watch().onDelete(receipt);
+
+        roundAfter(Duration.ofSeconds(10));
+
+        assertThat(plans()).isEmpty();
     }
 
     @Test
