@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The cluster at one instant, summed up once for all who ask about it. */
@@ -51,12 +52,16 @@ public final class Picture {
         }
     }
 
-    public Picture(ClusterSnapshot snapshot) {
+    /**
+     * @param isGpu whether a resource is GPUs or parts of them
+     */
+    public Picture(ClusterSnapshot snapshot, Predicate<String> isGpu) {
         this.snapshot = snapshot;
         this.kept = snapshot.nodes().stream().flatMap(node -> node.kept().stream()).toList();
         this.offers =
                 Offers.of(
                         snapshot.nodes().stream(),
+                        isGpu,
                         node -> node.shared() != null,
                         node -> node.empty().amounts());
         Map<String, List<Holder>> pods =

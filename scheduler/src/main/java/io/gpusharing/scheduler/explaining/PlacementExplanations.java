@@ -37,6 +37,7 @@ public class PlacementExplanations implements PodExplanations {
     private final Budgets budgets;
     private final ReclaimEvictions evictions;
     private final ReclaimProperties properties;
+    private final RequestGrammars grammars;
     private final SubjectReader subjects;
     private final Clock clock;
     private final RecentPicture pictures;
@@ -56,6 +57,7 @@ public class PlacementExplanations implements PodExplanations {
         this.budgets = budgets;
         this.evictions = evictions;
         this.properties = properties;
+        this.grammars = grammars;
         this.subjects =
                 new SubjectReader(
                         grammars,
@@ -123,7 +125,7 @@ public class PlacementExplanations implements PodExplanations {
         Instant back = now.minus(properties.lookBack());
         ClusterSnapshotReader.Reading reading = snapshots.read(evictions.past(back));
         return new Seen(
-                new Picture(reading.snapshot()),
+                new Picture(reading.snapshot(), grammars::reads),
                 reading.groups(),
                 reading.nodePods(),
                 reading.paused());

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpusharing.request.PodRequest;
+import io.gpusharing.request.grammar.GpuNames;
 import io.gpusharing.scheduler.picture.ClusterSnapshot;
 import io.gpusharing.scheduler.picture.ClusterSnapshot.Waiter;
 import io.gpusharing.scheduler.reclaiming.Cluster;
@@ -45,7 +46,10 @@ class ExplainerSearchTest {
                         List.of(),
                         List.of());
         return new Explainer(
-                        new Picture(snapshot), Cluster.RULES, node -> List.of(), namespace -> true)
+                        new Picture(snapshot, GpuNames::isGpu),
+                        Cluster.RULES,
+                        node -> List.of(),
+                        namespace -> true)
                 .explain(subject, 2);
     }
 

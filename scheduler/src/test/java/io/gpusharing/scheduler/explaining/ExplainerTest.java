@@ -12,6 +12,7 @@ import io.gpusharing.budget.GpuTime;
 import io.gpusharing.budget.Standing;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.request.grammar.GpuNames;
 import io.gpusharing.request.grammar.GrammarSettings;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.cluster.SchedulerName;
@@ -177,7 +178,10 @@ class ExplainerTest {
 
     private Explanation explain(Pod pod, Predicate<String> shown) {
         return new Explainer(
-                        new Picture(cluster.snapshot()), Cluster.RULES, node -> List.of(), shown)
+                        new Picture(cluster.snapshot(), GpuNames::isGpu),
+                        Cluster.RULES,
+                        node -> List.of(),
+                        shown)
                 .explain(readers.subject(pod, groups), 5);
     }
 
@@ -234,7 +238,7 @@ class ExplainerTest {
         Pod pod = waiting(SIXTY);
         pod.getSpec().setSchedulerName(scheduler);
         return new Explainer(
-                        new Picture(cluster.snapshot()),
+                        new Picture(cluster.snapshot(), GpuNames::isGpu),
                         Cluster.RULES,
                         node -> List.of(),
                         namespace -> true)

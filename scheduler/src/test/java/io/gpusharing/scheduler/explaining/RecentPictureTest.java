@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.explaining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.gpusharing.request.grammar.GpuNames;
 import io.gpusharing.scheduler.explaining.RecentPicture.Seen;
 import io.gpusharing.scheduler.picture.reading.GroupGpus;
 import io.gpusharing.scheduler.reclaiming.Cluster;
@@ -25,7 +26,11 @@ class RecentPictureTest {
         read.incrementAndGet();
         Cluster cluster = new Cluster();
         cluster.now = now;
-        return new Seen(new Picture(cluster.snapshot()), new GroupGpus(), node -> List.of(), false);
+        return new Seen(
+                new Picture(cluster.snapshot(), GpuNames::isGpu),
+                new GroupGpus(),
+                node -> List.of(),
+                false);
     }
 
     @Test

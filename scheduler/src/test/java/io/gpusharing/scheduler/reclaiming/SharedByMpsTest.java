@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpusharing.kubernetes.GpuNode;
 import io.gpusharing.kubernetes.PodSharing;
 import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.request.grammar.GpuNames;
 import io.gpusharing.request.grammar.RequestGrammars;
 import io.gpusharing.scheduler.explaining.Explainer;
 import io.gpusharing.scheduler.explaining.Picture;
@@ -121,7 +122,7 @@ class SharedByMpsTest {
 
     private Explanation explain(Pod waiting) {
         return new Explainer(
-                        new Picture(cluster.snapshot()),
+                        new Picture(cluster.snapshot(), GpuNames::isGpu),
                         Cluster.RULES,
                         node -> List.of(),
                         namespace -> true)

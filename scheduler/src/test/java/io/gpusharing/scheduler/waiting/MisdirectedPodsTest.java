@@ -93,19 +93,28 @@ class MisdirectedPodsTest {
     }
 
     private void offers(String node) {
+        offers(node, "");
+    }
+
+    /** A GPU, and what else. */
+    private void offers(String node, String more) {
         known.nodes()
                 .onUpdate(
                         read(
                                 """
                                 {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "%s"},
                                  "status": {"capacity": {"tencent.com/vcuda-core": "100", "cpu": "8"},
-                                   "allocatable": {"tencent.com/vcuda-core": "100", "cpu": "8"}}}
+                                   "allocatable": {"tencent.com/vcuda-core": "100", "cpu": "8"%s}}}
                                 """
-                                        .formatted(node),
+                                        .formatted(node, more),
                                 Node.class));
     }
 
     private void waits(String name, String scheduler) {
+        waits(name, scheduler, "");
+    }
+
+    private void waits(String name, String scheduler, String more) {
         known.pods()
                 .onUpdate(
                         read(
@@ -114,7 +123,7 @@ class MisdirectedPodsTest {
                                  "metadata": {"name": "%s", "namespace": "team-a", "uid": "%s",
                                    "labels": {"gpusharing.io/metered": "true"}, "creationTimestamp": "2026-03-02T09:00:00Z"},
                                  "spec": {"schedulerName": "%s",
-                                   "containers": [{"name": "c", "resources": {"limits": {"tencent.com/vcuda-core": "30", "tencent.com/vcuda-memory": "4"}}}]},
+                                   "containers": [{"name": "c", "resources": {"limits": {"tencent.com/vcuda-core": "30", "tencent.com/vcuda-memory": "4"%s}}}]},
                                  "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
                                    "reason": "Unschedulable", "lastTransitionTime": "2026-03-02T10:00:00Z"}]}}
                                 """
@@ -122,7 +131,8 @@ class MisdirectedPodsTest {
                                                 name,
                                                 UUID.nameUUIDFromBytes(
                                                         name.getBytes(StandardCharsets.UTF_8)),
-                                                scheduler),
+                                                scheduler,
+                                                more),
                                 Pod.class));
     }
 
@@ -153,6 +163,19 @@ class MisdirectedPodsTest {
     void whereNodesOfOthersOfferTheSameTheyWaitForTheRightOne() {
         offers("theirs");
         waits("old", "default-scheduler");
+        clock.pass(Duration.ofHours(1));
+
+        pods.look();
+
+        assertThat(events).isEmpty();
+    }
+
+    /** A network card, for instance, that our node alone has. */
+    @Test
+    void whatIsNoGpuDoesNotMakeAPodWaitForOurs() {
+        offers("ours", ", \"rdma/hca\": \"1\"");
+        offers("theirs");
+        waits("old", "default-scheduler", ", \"rdma/hca\": \"1\"");
         clock.pass(Duration.ofHours(1));
 
         pods.look();

@@ -160,8 +160,8 @@ public final class KnownCluster implements ClusterFollower {
     }
 
     /**
-     * Pods that have found no place since then or for longer, and wait for what our nodes alone
-     * offer by a scheduler that does not ask us.
+     * Pods that have found no place since then or for longer, and wait for GPUs that our nodes
+     * alone offer by a scheduler that does not ask us.
      */
     public List<PodRef> misdirected(Instant then) {
         List<Waiter> waiting = pods.waitingBySums(then);
@@ -171,6 +171,7 @@ public final class KnownCluster implements ClusterFollower {
         Offers offers =
                 Offers.of(
                         nodes.all().stream(),
+                        grammars::reads,
                         node -> gpuNodes.containsKey(node.name()),
                         BareNode::allocatable);
         return waiting.stream().filter(offers::areMissedBy).map(Waiter::pod).toList();
