@@ -80,7 +80,7 @@ deployment: ## deployment/ from the chart; with REGISTRY=…, TAG=…, KUBERNETE
 	@tools/build helm
 	@helm/render
 
-check: prerequisites ## What a change may break, before it is committed: formatting, compiler, unit tests, chart
+check: prerequisites ## What a change may break, before it is committed: formatting, compiler, unit tests, chart, links of the docs
 	@tools/check change
 
 test: prerequisites ## What can break and needs no root: Java, chart, manifests, the whole on a real control plane; ONLY='scheduler e2e:PlacementIT' runs these alone
