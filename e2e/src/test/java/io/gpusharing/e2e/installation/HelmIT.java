@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Our services write in objects that Helm applies. Who writes a field owns it, and Helm 4 is
@@ -40,20 +40,25 @@ class HelmIT {
      * The newer one is built for all tests, the older one where it is asked for ({@code tools/build
      * helm-3}).
      */
-    @ParameterizedTest
-    @ValueSource(strings = {"helm", "helm-3"})
-    void aReleaseIsUpgradedAndRolledBackWhateverItsServicesHaveWritten(String program) {
-        assumeTrue(Files.isExecutable(Repository.tool(program)), program + " is not built");
-        try (var cluster = TestCluster.start(Repository.root().resolve(".run/" + program))) {
-            var release = new Release(cluster, Repository.tool(program));
+    @ParameterizedTest(name = "installed by {0}, upgraded by {1}")
+    @CsvSource({"helm, helm", "helm-3, helm-3", "helm-3, helm"})
+    void aReleaseIsUpgradedAndRolledBackWhateverItsServicesHaveWritten(
+            String installs, String upgrades) {
+        for (String program : List.of(installs, upgrades)) {
+            assumeTrue(Files.isExecutable(Repository.tool(program)), program + " is not built");
+        }
+        Path run = Repository.root().resolve(".run/" + installs + "-" + upgrades);
+        try (var cluster = TestCluster.start(run)) {
+            var release = new Release(cluster, Repository.tool(upgrades));
             String own = REGISTRY + ":" + cluster.client().getKubernetesVersion().getGitVersion();
 
-            release.helm(
-                    "install",
-                    "helm/gpusharing",
-                    "--create-namespace",
-                    "--set=" + IMAGE + OLD,
-                    "--set-json=gpuDrivers=[{\"name\":\"gpu.example.com\",\"deviceClasses\":[\"gpu.example.com\"]}]");
+            new Release(cluster, Repository.tool(installs))
+                    .helm(
+                            "install",
+                            "helm/gpusharing",
+                            "--create-namespace",
+                            "--set=" + IMAGE + OLD,
+                            "--set-json=gpuDrivers=[{\"name\":\"gpu.example.com\",\"deviceClasses\":[\"gpu.example.com\"]}]");
             release.letServicesWrite(own);
 
             release.upgrade("--set=timekeeper.podAnnotations.changed=yes");
