@@ -58,7 +58,7 @@ class AtMostTest {
         grants.give(Bench.POD, "trainer", Bench.GPU, 100, 1, true);
         Bench bench =
                 Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        grants,
                         DEVICE,
                         "process host=100 busy=30% uid=" + Bench.POD,
                         "process host=0 busy=20%");

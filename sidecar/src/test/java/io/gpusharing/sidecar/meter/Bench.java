@@ -70,6 +70,11 @@ public final class Bench {
         return node(files(NOWHERE, NOWHERE, NOWHERE), lines);
     }
 
+    /** The agent of a node on which a device plugin of ours gives GPUs to pods. */
+    static Bench node(FakeGrants grants, String... lines) {
+        return node(files(NOWHERE, NOWHERE, grants.file), lines);
+    }
+
     /** What stands on the node's disk; {@link #NOWHERE} where that is nothing. */
     static NodeFiles files(Path checkpoint, Path podLogs, Path grants) {
         return new NodeFiles(checkpoint, podLogs, grants, GpuResources.KNOWN, new Silent());

@@ -190,7 +190,7 @@ class EndsOfPodsTest {
     void aPodKeepsItsNameWhenWhatNamedItIsGone() throws IOException {
         Bench bench =
                 Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        grants,
                         DEVICE,
                         "process host=100 busy=55% to=27s uid=" + Bench.POD,
                         "process host=200 busy=10% uid=" + OTHER);

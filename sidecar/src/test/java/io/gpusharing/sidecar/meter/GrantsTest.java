@@ -256,8 +256,6 @@ class GrantsTest {
     private Bench bench(String... more) {
         List<String> lines = new ArrayList<>(List.of(TWO_GPUS));
         lines.addAll(List.of(more));
-        return Bench.node(
-                Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
-                lines.toArray(String[]::new));
+        return Bench.node(grants, lines.toArray(String[]::new));
     }
 }

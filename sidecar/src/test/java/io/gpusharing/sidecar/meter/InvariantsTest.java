@@ -145,7 +145,7 @@ class InvariantsTest {
         return switch (random.nextInt(3)) {
             case 0 -> Bench.shared(scenario);
             case 1 -> Bench.exclusive(devices, scenario);
-            default -> Bench.node(Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file), scenario);
+            default -> Bench.node(grants, scenario);
         };
     }
 }

@@ -28,7 +28,7 @@ class MpsSplitTest {
         grants.give(OTHER, "notebook", Bench.GPU, 1);
         Bench bench =
                 Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        grants,
                         DEVICE,
                         "mps",
                         SERVER_PROCESS,
@@ -67,7 +67,7 @@ class MpsSplitTest {
         grants.give(OTHER, "notebook", Bench.GPU, 1);
         Bench bench =
                 Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        grants,
                         DEVICE,
                         "mps",
                         "process host=4000 busy=20% uid=" + SERVER,
@@ -114,7 +114,7 @@ class MpsSplitTest {
                     "process host=%d busy=80%% from=%d.3s to=%d.3s uid=%s"
                             .formatted(200 + i, 15 + 10 * i, 18 + 10 * i, OTHER);
         }
-        return Bench.node(Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file), lines);
+        return Bench.node(grants, lines);
     }
 
     @Test
@@ -148,7 +148,7 @@ class MpsSplitTest {
         grants.runMpsDaemons(SERVER);
         Bench bench =
                 Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        grants,
                         DEVICE,
                         "mps",
                         "process host=100 busy=20% from=60s uid=" + Bench.POD,
@@ -168,7 +168,7 @@ class MpsSplitTest {
         grants.runMpsDaemons(SERVER);
         Bench bench =
                 Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
+                        grants,
                         DEVICE,
                         "process host=100 busy=40% uid=" + Bench.POD,
                         "process host=200 busy=20% uid=" + OTHER);
@@ -186,12 +186,7 @@ class MpsSplitTest {
     void whoTakesTheServersNameOnAGpuOfItsOwnHidesNothing() throws IOException {
         FakeGrants grants = new FakeGrants(directory);
         grants.give(SERVER, "called-like-it", Bench.GPU, 1);
-        Bench bench =
-                Bench.node(
-                        Bench.files(Bench.NOWHERE, Bench.NOWHERE, grants.file),
-                        DEVICE,
-                        "mps",
-                        "process host=4000 busy=20% uid=" + SERVER);
+        Bench bench = Bench.node(grants, DEVICE, "mps", "process host=4000 busy=20% uid=" + SERVER);
 
         bench.play(Duration.ofMinutes(2));
 
