@@ -96,25 +96,25 @@ class LedgerBills {
                 .param("from", from)
                 .param("to", to)
                 .query(row -> {
+                    List<Paid> paid = paid(row);
                     charged.put(
                             row.getString("uid"),
                             new Charged(
                                     row.getString("namespace"),
                                     row.getString("name"),
                                     row.getLong("amount"),
-                                    paid(row),
+                                    paid,
                                     row.getLong("weight"),
                                     row.getBoolean("by_use"),
                                     Timestamps.instantOrNull(row, "held_until"),
                                     row.getBoolean("estimated"),
                                     Timestamps.instantOrNull(row, "end_bound"),
-                                    parts(row)));
+                                    parts(row, paid)));
                 });
         return charged;
     }
 
-    private static List<Part> parts(ResultSet row) throws SQLException {
-        List<Paid> paid = paid(row);
+    private static List<Part> parts(ResultSet row, List<Paid> paid) throws SQLException {
         Long[] rates = (Long[]) row.getArray("rates").getArray();
         Long[] amounts = (Long[]) row.getArray("amounts").getArray();
         return Charged.byRate(
