@@ -1,10 +1,6 @@
 package io.gpusharing.webhook.pod;
 
-import io.gpusharing.AnnotationBytes;
-import io.gpusharing.Names;
-import io.gpusharing.request.GpuShare;
 import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.RequestGrammar;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;
@@ -23,8 +19,6 @@ import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.injection.Injector;
 import io.gpusharing.webhook.injection.PodPatch;
 import io.gpusharing.webhook.injection.Sidecar;
-import io.gpusharing.webhook.policy.BypassPolicy;
-import io.gpusharing.webhook.policy.MpsPolicy;
 import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
 import io.gpusharing.webhook.policy.PriorityClassPolicy;
@@ -34,7 +28,6 @@ import io.gpusharing.webhook.review.PodView;
 import io.gpusharing.webhook.review.Review;
 import io.gpusharing.wire.PlacementAnnotation;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,8 +43,7 @@ public final class PodAdmission {
 
     private final RequestGrammars grammars;
     private final ProviderAsk asks;
-    private final BypassPolicy bypass;
-    private final MpsPolicy mps;
+    private final RequestChecks checks;
     private final PriorityClassPolicy classes;
     private final PlacementProperties placement;
     private final Injector injector;
@@ -66,8 +58,7 @@ public final class PodAdmission {
             Sidecar sidecar) {
         this.grammars = grammars;
         this.asks = asks;
-        this.bypass = new BypassPolicy(policy);
-        this.mps = new MpsPolicy(mps);
+        this.checks = new RequestChecks(policy, mps, classes);
         this.classes = new PriorityClassPolicy(classes);
         this.placement = placement;
         this.injector = new Injector(sidecar);
@@ -91,30 +82,46 @@ public final class PodAdmission {
             case NotOurs notOurs when pod.spec().claims() -> label(created, surroundings.now());
             case NotOurs notOurs -> new Untouched();
             case Illegal illegal -> Refused.invalid(illegal);
-            case Legal legal -> complete(created, completion, legal.share(), surroundings);
+            case Legal legal ->
+                    complete(
+                            created,
+                            LegalRequest.of(pod, completion, legal.share(), grammars),
+                            surroundings);
             case LegalUntilBound legal ->
-                    complete(created, completion, legal.leastShare(), surroundings);
+                    complete(
+                            created,
+                            LegalRequest.of(pod, completion, legal.leastShare(), grammars),
+                            surroundings);
         };
     }
 
-    private Decision complete(
-            NewPod created,
-            CompletedRequest completion,
-            GpuShare least,
-            Surroundings surroundings) {
-        PodView pod = created.pod();
-        if (completion.isNvidiasAlone(grammars) && surroundings.unpaid(created.namespace())) {
+    /** Makes all checks of a legal request, and then says what the pod gets. */
+    private Decision complete(NewPod created, LegalRequest asked, Surroundings surroundings) {
+        if (asked.completion().isNvidiasAlone(grammars)
+                && surroundings.unpaid(created.namespace())) {
             return label(created, surroundings.now());
         }
         var findings = new Findings();
-        PodRequest request = completion.request();
-        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
-        Instant now = surroundings.now();
-        NamespaceStanding standing = surroundings.budgets().standingOf(created.namespace(), now);
+        NamespaceStanding standing =
+                surroundings.budgets().standingOf(created.namespace(), surroundings.now());
+        checkBudget(created.namespace(), standing, surroundings, findings);
+        checks.check(asked, surroundings, findings);
+        BudgetWarning.warning(standing, asked.least()).ifPresent(findings::warn);
+        Allowed allowed = add(created, asked, standing, surroundings, findings);
+        return findings.refusals().isEmpty()
+                ? allowed
+                : new Refused(Refused.FORBIDDEN, findings.refusals());
+    }
+
+    private static void checkBudget(
+            String namespace,
+            NamespaceStanding standing,
+            Surroundings surroundings,
+            Findings findings) {
         if (standing.budget() == null && surroundings.budgetsAway()) {
             findings.warn(
                     "no budget of namespace %s is known, and budgets cannot be read for now"
-                            .formatted(created.namespace()));
+                            .formatted(namespace));
         }
         if (standing.refuses()) {
             findings.refuse(
@@ -122,37 +129,38 @@ public final class PodAdmission {
                     "budget %s of namespace %s is used up and refuses new GPU pods until %sa GpuGrant adds time"
                             .formatted(
                                     standing.budget(),
-                                    created.namespace(),
+                                    namespace,
                                     standing.refills() == null
                                             ? ""
                                             : "its next period begins at %s, or until "
                                                     .formatted(standing.refills())));
         }
-        bypass.check(pod, () -> grammar.asksForAPart(request), findings);
-        mps.checkBypass(
-                pod,
-                () ->
-                        grammar.asksForAPart(request)
-                                && request.asksFor(surroundings.shared()::alsoOffer),
-                findings);
+    }
+
+    /**
+     * What a legal pod gets. Each addition needs what those before it have decided: the site's
+     * defaults are written before the meter moves the init containers, the meter's resources depend
+     * on the class, the stamp names the meter, and the size is that of all annotations.
+     *
+     * @param findings gets a refusal where something cannot be added; the patch is worth nothing
+     *     then
+     */
+    private Allowed add(
+            NewPod created,
+            LegalRequest asked,
+            NamespaceStanding standing,
+            Surroundings surroundings,
+            Findings findings) {
+        PodView pod = created.pod();
+        PodPatch patch = created.patch();
+        Instant now = surroundings.now();
+        if (asked.completion().adds()) {
+            patch.complete(asked.request());
+        }
         Optional<String> priorityClass =
                 classes.classFor(pod, standing, surroundings.classes(), findings);
-        completion.warnings().forEach(findings::warn);
-        grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
-        grammar.warnings(pod.annotations()).forEach(findings::warn);
-        BudgetWarning.warning(standing, least).ifPresent(findings::warn);
-
-        PodPatch patch = created.patch();
-        if (completion.adds()) {
-            patch.complete(request);
-        }
-        boolean placed =
-                placement.concerns(pod.spec().schedulerName())
-                        && request.asksFor(surroundings.shared()::offer);
-        if (placed) {
-            place(pod, patch, findings);
-        }
-        String container =
+        boolean ours = schedule(asked, surroundings, patch, findings);
+        String meter =
                 injector.inject(
                         pod,
                         created.meters(),
@@ -161,77 +169,60 @@ public final class PodAdmission {
                         patch,
                         findings);
         PodStamp stamp =
-                PodStamp.of(standing, request.stamp(grammars::reads), container).since(pod, now);
-        bypass.checkForged(stamp.forgedIn(pod, now), findings);
-        Map<String, String> ceilings = grammar.annotations(request);
-        boolean ours = placed || placement.isOurs(pod.spec().schedulerName());
+                PodStamp.of(standing, asked.request().stamp(grammars::reads), meter)
+                        .since(pod, now);
+        checks.checkForged(stamp.forgedIn(pod, now), findings);
         CopiedPod.clear(pod, ours, now, patch, findings);
-        RequestAnnotations.check(pod, request, grammar, mps, findings);
-        if (!ours) {
-            RequestAnnotations.warnOfNoEffect(pod, findings);
-        }
-        if (ours) {
-            checkPlacement(asks.of(request), findings);
-        }
-        checkSize(pod, stamp, ceilings, ours ? PlacementAnnotation.ROOM : 0, findings);
-        if (!findings.refusals().isEmpty()) {
-            return new Refused(Refused.FORBIDDEN, findings.refusals());
-        }
-        stamp.writeTo(patch);
-        Map<String, String> before =
-                PodStamp.isFresh(pod, now) ? ceilingsBefore(pod, grammar) : Map.of();
-        before.forEach((key, value) -> {
-            if (value.equals(pod.annotation(key)) && !ceilings.containsKey(key)) {
-                patch.removeAnnotation(key);
-            }
-        });
-        ceilings.forEach((key, value) -> {
-            String present = pod.annotation(key);
-            if (present == null || present.equals(before.get(key))) {
-                patch.annotate(key, value);
-            }
-        });
+        var annotations = PodAnnotations.of(asked, stamp, now);
+        annotations.checkSize(pod, ours ? PlacementAnnotation.ROOM : 0, findings);
+        annotations.writeTo(pod, patch);
         priorityClass.ifPresent(name -> patch.priorityClass(name, surroundings.classes()));
         // In the second review it is the API server that wrote it, and nobody would again.
         if (NewPod.isComparedWithOthers(pod) && !PodStamp.isFresh(pod, now)) {
             patch.removePriority();
         }
-        return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, container));
+        return new Allowed(patch, findings.warnings(), audit(standing, priorityClass, meter));
     }
 
-    /** Where the cluster's own scheduler asks us it is written only in another one's place. */
-    private void place(PodView pod, PodPatch patch, Findings findings) {
-        boolean takenOver = placement.isTakenOver(pod.spec().schedulerName());
+    /**
+     * Gives the pod our scheduler where it asks for what our device plugin offers. Where the
+     * cluster's own scheduler asks us, the name is written only in place of another scheduler's.
+     *
+     * @return whether our scheduler places the pod
+     */
+    private boolean schedule(
+            LegalRequest asked, Surroundings surroundings, PodPatch patch, Findings findings) {
+        String named = asked.pod().spec().schedulerName();
+        PodRequest request = asked.request();
+        boolean given = placement.concerns(named) && request.asksFor(surroundings.shared()::offer);
+        boolean takenOver = given && placement.isTakenOver(named);
         if (takenOver) {
             findings.warn(
                     "scheduler %s does not know which GPUs are taken: %s places the pod"
-                            .formatted(pod.spec().schedulerName(), placement.schedulerName()));
+                            .formatted(named, placement.schedulerName()));
         }
-        if (takenOver || placement.isSecond()) {
+        if (given && (takenOver || placement.isSecond())) {
             patch.scheduler(placement.schedulerName());
         }
+        boolean ours = given || placement.isOurs(named);
+        if (ours) {
+            checkPlacement(asks.of(request), findings);
+        } else {
+            RequestAnnotations.warnOfNoEffect(asked.pod(), findings);
+        }
+        return ours;
     }
 
     /** So that the pod is counted, also by a budget that its namespace gets later. */
     private Decision label(NewPod created, Instant now) {
         var findings = new Findings();
-        bypass.checkForged(PodStamp.LABEL_ALONE.forgedIn(created.pod(), now), findings);
+        checks.checkForged(PodStamp.LABEL_ALONE.forgedIn(created.pod(), now), findings);
         CopiedPod.clear(created.pod(), false, now, created.patch(), findings);
         if (!findings.refusals().isEmpty()) {
             return new Refused(Refused.FORBIDDEN, findings.refusals());
         }
         PodStamp.LABEL_ALONE.writeTo(created.patch());
         return new Allowed(created.patch(), findings.warnings(), Map.of("budget", "none"));
-    }
-
-    /**
-     * What we wrote for the provider when the pod, before another webhook, asked for other amounts.
-     */
-    private static Map<String, String> ceilingsBefore(PodView pod, RequestGrammar grammar) {
-        return Optional.ofNullable(pod.annotation(Names.REQUEST_ANNOTATION))
-                .flatMap(PodRequest::ofStamp)
-                .map(grammar::annotations)
-                .orElse(Map.of());
     }
 
     /** Our scheduler would place it nowhere, and reclaim would make room for it in vain. */
@@ -244,48 +235,14 @@ public final class PodAdmission {
         }
     }
 
-    /**
-     * The API server refuses what our annotations make too long, and names neither them nor us.
-     *
-     * @param later bytes that our scheduler may add
-     */
-    private static void checkSize(
-            PodView pod,
-            PodStamp stamp,
-            Map<String, String> ceilings,
-            int later,
-            Findings findings) {
-        // Each byte of an annotation is one of the manifest, too.
-        if (pod.source().length() < AnnotationBytes.MOST / 2) {
-            return;
-        }
-        var annotations = new HashMap<String, @Nullable String>(ceilings);
-        annotations.putAll(stamp.annotations());
-        long present = AnnotationBytes.of(pod.annotations());
-        annotations.keySet().removeAll(pod.annotations().keySet());
-        long added = AnnotationBytes.of(annotations) + later;
-        if (present + added > AnnotationBytes.MOST) {
-            findings.refuse(
-                    "ANNOTATIONS_TOO_LONG",
-                    "metadata.annotations have %d bytes, and GPUSharing adds %d: Kubernetes allows %d together; shorten them by %d"
-                            .formatted(
-                                    present,
-                                    added,
-                                    AnnotationBytes.MOST,
-                                    present + added - AnnotationBytes.MOST));
-        }
-    }
-
     private static Map<String, String> audit(
-            NamespaceStanding standing,
-            Optional<String> priorityClass,
-            @Nullable String container) {
+            NamespaceStanding standing, Optional<String> priorityClass, @Nullable String meter) {
         var audit = new LinkedHashMap<String, String>();
         audit.put("standing", standing.standing().word());
         audit.put("budget", Objects.requireNonNullElse(standing.budget(), "none known"));
         priorityClass.ifPresent(name -> audit.put("class", name));
-        if (container != null) {
-            audit.put("sidecar", container);
+        if (meter != null) {
+            audit.put("sidecar", meter);
         }
         return audit;
     }

@@ -28,12 +28,11 @@ public final class PriorityClassPolicy {
     /**
      * The class to set; empty if the pod's own is kept.
      *
-     * @param findings gets a refusal if the user chose a class that the site does not allow, and a
-     *     warning if the class is lowered
+     * @param findings gets a warning if the class is lowered
      */
     public Optional<String> classFor(
             PodView pod, NamespaceStanding standing, PriorityClasses classes, Findings findings) {
-        String chosen = checkedChoice(pod, classes, findings);
+        String chosen = chosen(pod, classes);
         if (standing.lowersPriority()) {
             return lowered(chosen, pod, standing, classes, findings);
         }
@@ -42,12 +41,8 @@ public final class PriorityClassPolicy {
                 : Optional.empty();
     }
 
-    /**
-     * The class that the user chose; null if it was left to us.
-     *
-     * @param findings gets a refusal if the site does not allow it
-     */
-    public @Nullable String checkedChoice(PodView pod, PriorityClasses classes, Findings findings) {
+    /** Refuses a class that the user chose and the site does not allow. */
+    public void checkChoice(PodView pod, PriorityClasses classes, Findings findings) {
         String chosen = chosen(pod, classes);
         if (chosen != null && !isAllowed(chosen)) {
             findings.refuse(
@@ -58,7 +53,6 @@ public final class PriorityClassPolicy {
                             : "spec.priorityClassName is %s: GPU pods may use one of %s, or none"
                                     .formatted(chosen, new TreeSet<>(properties.allowed())));
         }
-        return chosen;
     }
 
     private Optional<String> lowered(

@@ -1,7 +1,5 @@
 package io.gpusharing.webhook.template;
 
-import io.gpusharing.request.PodRequest;
-import io.gpusharing.request.RequestGrammar;
 import io.gpusharing.request.Verdict.Illegal;
 import io.gpusharing.request.Verdict.Legal;
 import io.gpusharing.request.Verdict.LegalUntilBound;
@@ -16,13 +14,11 @@ import io.gpusharing.webhook.decision.Decision.Refused;
 import io.gpusharing.webhook.decision.Decision.Untouched;
 import io.gpusharing.webhook.decision.Findings;
 import io.gpusharing.webhook.pod.CompletedRequest;
-import io.gpusharing.webhook.policy.BypassPolicy;
-import io.gpusharing.webhook.policy.MpsPolicy;
+import io.gpusharing.webhook.pod.LegalRequest;
+import io.gpusharing.webhook.pod.RequestChecks;
 import io.gpusharing.webhook.policy.MpsProperties;
 import io.gpusharing.webhook.policy.PolicyProperties;
-import io.gpusharing.webhook.policy.PriorityClassPolicy;
 import io.gpusharing.webhook.policy.PriorityClassProperties;
-import io.gpusharing.webhook.policy.RequestAnnotations;
 import io.gpusharing.webhook.review.MalformedReviewException;
 import io.gpusharing.webhook.review.PodReader;
 import io.gpusharing.webhook.review.PodView;
@@ -43,14 +39,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class TemplateAdmission {
 
-    /** What becomes a pod, and what it will be once it is completed. */
-    private record Template(PodView pod, CompletedRequest completion) {
-
-        PodRequest request() {
-            return completion.request();
-        }
-    }
-
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /**
@@ -60,9 +48,7 @@ public final class TemplateAdmission {
     private static final int MAX_BYTES = 1536 * 1024;
 
     private final RequestGrammars grammars;
-    private final BypassPolicy bypass;
-    private final MpsPolicy mps;
-    private final PriorityClassPolicy classes;
+    private final RequestChecks checks;
     private final PodTemplates templates;
 
     public TemplateAdmission(
@@ -72,9 +58,7 @@ public final class TemplateAdmission {
             PriorityClassProperties classes,
             PodTemplates templates) {
         this.grammars = grammars;
-        this.bypass = new BypassPolicy(policy);
-        this.mps = new MpsPolicy(mps);
-        this.classes = new PriorityClassPolicy(classes);
+        this.checks = new RequestChecks(policy, mps, classes);
         this.templates = templates;
     }
 
@@ -98,7 +82,7 @@ public final class TemplateAdmission {
         }
         List<JsonNode> before = pods(review, tree(review.oldObject()));
         var violations = new ArrayList<Violation>();
-        var legal = new ArrayList<Template>();
+        var legal = new ArrayList<LegalRequest>();
         for (JsonNode pod : pods(review, object)) {
             if (!before.contains(pod)) {
                 judge(pod, violations, legal);
@@ -112,13 +96,12 @@ public final class TemplateAdmission {
         }
         var findings = new Findings();
         boolean unpaid = surroundings.unpaid(review.namespace());
-        for (Template template : legal) {
-            bypass.checkForged(
-                    ForgedTemplateKeys.in(
-                            template.pod(), template.request().stamp(grammars::reads)),
+        for (LegalRequest asked : legal) {
+            checks.checkForged(
+                    ForgedTemplateKeys.in(asked.pod(), asked.request().stamp(grammars::reads)),
                     findings);
-            if (!unpaid || !template.completion().isNvidiasAlone(grammars)) {
-                check(template, surroundings, findings);
+            if (!unpaid || !asked.completion().isNvidiasAlone(grammars)) {
+                checks.check(asked, surroundings, findings);
             }
         }
         return findings.refusals().isEmpty()
@@ -130,7 +113,7 @@ public final class TemplateAdmission {
         return templates.podsOf(review.group(), review.kind(), object);
     }
 
-    private void judge(JsonNode pod, List<Violation> violations, List<Template> legal) {
+    private void judge(JsonNode pod, List<Violation> violations, List<LegalRequest> legal) {
         PodView view;
         try {
             view = PodReader.readTemplate(pod.traverse(ObjectReadContext.empty()), grammars::reads);
@@ -140,32 +123,14 @@ public final class TemplateAdmission {
             // for.
             return;
         }
-        var template = new Template(view, CompletedRequest.of(view.request(), grammars));
-        switch (grammars.judge(template.request())) {
+        var completion = CompletedRequest.of(view.request(), grammars);
+        switch (grammars.judge(completion.request())) {
             case NotOurs _ -> {}
             case Illegal illegal -> violations.addAll(illegal.violations());
-            case Legal _ -> legal.add(template);
-            case LegalUntilBound _ -> legal.add(template);
+            case Legal it -> legal.add(LegalRequest.of(view, completion, it.share(), grammars));
+            case LegalUntilBound it ->
+                    legal.add(LegalRequest.of(view, completion, it.leastShare(), grammars));
         }
-    }
-
-    /** What its pods will be answered whatever the namespace's standing is then. */
-    private void check(Template template, Surroundings surroundings, Findings findings) {
-        PodView pod = template.pod();
-        PodRequest request = template.request();
-        RequestGrammar grammar = grammars.grammarOf(request).orElseThrow();
-        RequestAnnotations.check(pod, request, grammar, mps, findings);
-        bypass.check(pod, () -> grammar.asksForAPart(request), findings);
-        mps.checkBypass(
-                pod,
-                () ->
-                        grammar.asksForAPart(request)
-                                && request.asksFor(surroundings.shared()::alsoOffer),
-                findings);
-        classes.checkedChoice(pod, surroundings.classes(), findings);
-        template.completion().warnings().forEach(findings::warn);
-        grammar.warnings(request, surroundings.nodes()).forEach(findings::warn);
-        grammar.warnings(pod.annotations()).forEach(findings::warn);
     }
 
     private Decision allowed(Review review, Findings findings, Surroundings surroundings) {
