@@ -3,6 +3,7 @@ package io.gpusharing.scheduler.gpus;
 import static java.util.stream.Collectors.groupingBy;
 
 import io.gpusharing.placement.KeptRoom;
+import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** The room that is kept for all pods. Belongs to one thread at a time. */
 final class KeptRooms {
@@ -24,6 +26,16 @@ final class KeptRooms {
 
     Optional<KeptRoom> of(String podUid) {
         return Optional.ofNullable(byPod.get(podUid));
+    }
+
+    /** The first GPU that is kept for the first of these pods; null if none is. */
+    @Nullable String firstGpu(List<String> pods) {
+        return pods.stream()
+                .flatMap(uid -> of(uid).stream())
+                .flatMap(room -> room.held().stream())
+                .map(GpuHold::gpu)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Whether there was any. */

@@ -2,7 +2,6 @@ package io.gpusharing.scheduler.gpus;
 
 import static java.util.Objects.requireNonNull;
 
-import io.gpusharing.placement.Gpu;
 import io.gpusharing.placement.GpuLayout;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.Leftover;
@@ -11,14 +10,10 @@ import io.gpusharing.placement.PodPlacement;
 import io.gpusharing.placement.Reason;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.placement.Shortage;
-import io.gpusharing.scheduler.gpus.NodeMemory.GpuMemory;
-import io.gpusharing.scheduler.gpus.NodeMemory.PodMemory;
 import io.gpusharing.sharing.ContainerAsk;
 import io.gpusharing.wire.ContainerPlacement;
 import io.gpusharing.wire.GpuHold;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -26,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,50 +102,13 @@ final class NodeGpus {
     /** How much of it is in use. */
     NodeUse use() {
         SharedNode shared = requireNonNull(node);
-        List<Gpu> gpus = free().gpus();
-        Set<String> whole =
-                holds(shared).values().stream()
-                        .flatMap(List::stream)
-                        .filter(GpuHold::whole)
-                        .map(GpuHold::gpu)
-                        .collect(Collectors.toSet());
-        int taken = (int) gpus.stream().filter(gpu -> whole.contains(gpu.id())).count();
-        return new NodeUse(
-                shared.name(),
-                shared.model(),
-                Leftover.part(free().freest()),
-                free().idle(),
-                gpus.size() - free().idle() - taken,
-                taken,
-                all.gpus().size() - gpus.size());
+        return NodeUse.of(shared, all, free(), holds(shared).values());
     }
 
     /** Who has memory of which GPU; those that are split by MIG are left out. */
     NodeMemory memory() {
         SharedNode shared = requireNonNull(node);
-        var used = new HashMap<String, Long>();
-        var pods = new HashMap<String, List<PodMemory>>();
-        holds(shared)
-                .forEach((uid, holds) -> {
-                    GpuPod pod = bound.get(uid);
-                    for (GpuHold hold : holds) {
-                        used.merge(hold.gpu(), hold.memory(), Long::sum);
-                        if (pod != null) {
-                            pods.computeIfAbsent(hold.gpu(), gpu -> new ArrayList<>())
-                                    .add(new PodMemory(pod.namespace(), pod.name(), hold.memory()));
-                        }
-                    }
-                });
-        return new NodeMemory(
-                shared.name(),
-                all.gpus().stream()
-                        .map(gpu ->
-                                new GpuMemory(
-                                        shared.indexes().get(gpu.id()),
-                                        gpu.memory(),
-                                        used.getOrDefault(gpu.id(), 0L),
-                                        pods.getOrDefault(gpu.id(), List.of())))
-                        .toList());
+        return NodeMemory.of(shared, all, bound, holds(shared));
     }
 
     /** What there is instead of what a pod asks for, among the GPUs where it may be. */
@@ -181,53 +138,10 @@ final class NodeGpus {
                 : SharedNode.gpu(node, podUid, pod.asks()).orElse(null);
     }
 
-    /** What does not agree about it. */
+    /** Where what is written about its GPUs does not agree. */
     List<Drift> drift() {
         SharedNode shared = requireNonNull(node);
-        var drift = new ArrayList<Drift>();
-        Map<String, List<GpuHold>> known = holds(shared);
-        bound.forEach((uid, pod) -> {
-            List<ContainerAsk> asks = pod.asks();
-            List<GpuHold> granted = shared.granted().get(uid);
-            if (!SharedNode.isPlaced(asks)) {
-                if (granted == null && !shared.refused().contains(uid)) {
-                    drift.add(new Drift(Drift.Kind.UNPLACED, shared.name(), uid));
-                    known.remove(uid);
-                }
-            } else if (granted != null && !gpus(granted).equals(gpus(asks))) {
-                drift.add(new Drift(Drift.Kind.ELSEWHERE, shared.name(), uid));
-            }
-        });
-        shared.granted().keySet().stream()
-                .filter(uid -> !bound.containsKey(uid) && !reserved.containsKey(uid))
-                .forEach(uid -> drift.add(new Drift(Drift.Kind.GONE, shared.name(), uid)));
-        for (Gpu gpu : all.gpus()) {
-            List<GpuHold> held =
-                    known.values().stream()
-                            .flatMap(List::stream)
-                            .filter(hold -> hold.gpu().equals(gpu.id()))
-                            .toList();
-            if (isOverbooked(gpu, held)) {
-                drift.add(new Drift(Drift.Kind.OVERBOOKED, shared.name(), gpu.id()));
-            }
-        }
-        return drift;
-    }
-
-    private static boolean isOverbooked(Gpu gpu, List<GpuHold> held) {
-        return held.stream().mapToLong(GpuHold::cores).sum() > gpu.cores()
-                // Of one that is known by its name alone nobody knows how much it has.
-                || (gpu.memory() > 0
-                        && held.stream().mapToLong(GpuHold::memory).sum() > gpu.memory())
-                || (held.size() > 1 && held.stream().anyMatch(GpuHold::whole));
-    }
-
-    private static Set<String> gpus(List<GpuHold> holds) {
-        return holds.stream().map(GpuHold::gpu).collect(Collectors.toSet());
-    }
-
-    private static Set<String> gpus(Collection<ContainerAsk> asks) {
-        return asks.stream().flatMap(ask -> ask.on().stream()).collect(Collectors.toSet());
+        return new DriftCheck(shared, all, bound, reserved.keySet(), holds(shared)).drift();
     }
 
     /** Whether containers may start on any of its GPUs. */

@@ -1,6 +1,12 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.wire.GpuHold;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The memory of a node's GPUs, and who has it. */
@@ -8,6 +14,42 @@ public record NodeMemory(String node, List<GpuMemory> gpus) {
 
     public NodeMemory {
         gpus = List.copyOf(gpus);
+    }
+
+    /**
+     * The memory of a node that shares its GPUs.
+     *
+     * @param all its GPUs, healthy or not
+     * @param bound its pods by UID
+     * @param holds what each pod holds by UID
+     */
+    static NodeMemory of(
+            SharedNode node,
+            GpuLayout all,
+            Map<String, GpuPod> bound,
+            Map<String, List<GpuHold>> holds) {
+        var used = new HashMap<String, Long>();
+        var pods = new HashMap<String, List<PodMemory>>();
+        holds.forEach((uid, held) -> {
+            GpuPod pod = bound.get(uid);
+            for (GpuHold hold : held) {
+                used.merge(hold.gpu(), hold.memory(), Long::sum);
+                if (pod != null) {
+                    pods.computeIfAbsent(hold.gpu(), gpu -> new ArrayList<>())
+                            .add(new PodMemory(pod.namespace(), pod.name(), hold.memory()));
+                }
+            }
+        });
+        return new NodeMemory(
+                node.name(),
+                all.gpus().stream()
+                        .map(gpu ->
+                                new GpuMemory(
+                                        node.indexes().get(gpu.id()),
+                                        gpu.memory(),
+                                        used.getOrDefault(gpu.id(), 0L),
+                                        pods.getOrDefault(gpu.id(), List.of())))
+                        .toList());
     }
 
     /**

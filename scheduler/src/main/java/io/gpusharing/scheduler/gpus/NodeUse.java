@@ -1,5 +1,14 @@
 package io.gpusharing.scheduler.gpus;
 
+import io.gpusharing.placement.GpuLayout;
+import io.gpusharing.placement.Leftover;
+import io.gpusharing.placement.SharedNode;
+import io.gpusharing.wire.GpuHold;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
 /**
  * How much of a node's GPUs is in use, by pods that are bound, about to be, or not quite gone.
  *
@@ -18,4 +27,31 @@ public record NodeUse(
         int idle,
         int shared,
         int whole,
-        int unhealthy) {}
+        int unhealthy) {
+
+    /**
+     * The use of a node that shares its GPUs.
+     *
+     * @param all its GPUs, healthy or not
+     * @param free what is left of each GPU on which containers may start
+     * @param holds what each pod holds
+     */
+    static NodeUse of(
+            SharedNode node, GpuLayout all, GpuLayout free, Collection<List<GpuHold>> holds) {
+        Set<String> held =
+                holds.stream()
+                        .flatMap(List::stream)
+                        .filter(GpuHold::whole)
+                        .map(GpuHold::gpu)
+                        .collect(Collectors.toSet());
+        int whole = (int) free.gpus().stream().filter(gpu -> held.contains(gpu.id())).count();
+        return new NodeUse(
+                node.name(),
+                node.model(),
+                Leftover.part(free.freest()),
+                free.idle(),
+                free.gpus().size() - free.idle() - whole,
+                whole,
+                all.gpus().size() - free.gpus().size());
+    }
+}

@@ -1,10 +1,13 @@
 package io.gpusharing.scheduler.gpus;
 
 import io.gpusharing.placement.Reason;
+import io.gpusharing.placement.Shortage;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
 import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
@@ -34,7 +37,7 @@ final class WhyNot {
     static Nowhere nowhere(
             GpuPod pod,
             Collection<String> candidates,
-            Map<String, NodeGpus> nodes,
+            NodeTable nodes,
             Set<String> keptFrom,
             String awaited) {
         var failed = new HashMap<String, Reason>();
@@ -50,5 +53,20 @@ final class WhyNot {
             (mayPass ? failed : unresolvable).put(name, reason);
         }
         return new Nowhere(failed, unresolvable);
+    }
+
+    /** What is lacking on the nodes with GPUs where the pod may be. */
+    static Shortage shortage(
+            GpuPod pod, Nowhere nowhere, Collection<String> candidates, NodeTable nodes) {
+        var reasons = new HashSet<>(nowhere.failed().values());
+        reasons.addAll(nowhere.unresolvable().values());
+        var shared = new ArrayList<Shortage.Node>();
+        for (String name : candidates) {
+            NodeGpus node = nodes.get(name);
+            if (node != null && node.isShared() && node.isEligible(pod)) {
+                shared.add(node.shortage(name, pod));
+            }
+        }
+        return Shortage.of(reasons, shared);
     }
 }
