@@ -10,8 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -79,15 +77,10 @@ record Settings(
 
     static final String DIALECT_LABEL = "gpusharing.io/dialect";
 
-    private static final int MOST_UNITS = 100;
-
     /** As many contexts as a GPU had in any driver that was documented, and room. */
     private static final int MOST_MPS_CLIENTS = 128;
 
     private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*=.*");
-
-    private static final Pattern METAGPU =
-            Pattern.compile("([a-z0-9.-]+/[A-Za-z0-9._-]+)=([0-9]{1,3})");
 
     /** The environment cannot be used; the message names every problem. */
     static final class BadSettings extends Exception {
@@ -114,25 +107,8 @@ record Settings(
                     "GPUSHARING_DIALECT is %s; use vcuda, aliyun or metagpu".formatted(dialect));
         }
         int port = port(environment.getOrDefault("GPUSHARING_PORT", "9402"), problems);
-        String interceptor = environment.getOrDefault("GPUSHARING_INTERCEPTOR", "");
-        if (!interceptor.isEmpty() && !interceptor.startsWith("/")) {
-            problems.add(
-                    "GPUSHARING_INTERCEPTOR is %s; use the path of a library on the node, /usr/local/vgpu/libvgpu.so for instance"
-                            .formatted(interceptor));
-        }
-        List<String> variables =
-                environment
-                        .getOrDefault("GPUSHARING_INTERCEPTOR_ENVIRONMENT", "")
-                        .lines()
-                        .filter(line -> !line.isBlank())
-                        .toList();
-        for (String variable : variables) {
-            if (!VARIABLE.matcher(variable).matches()) {
-                problems.add(
-                        "GPUSHARING_INTERCEPTOR_ENVIRONMENT has %s; use NAME=value, a line each"
-                                .formatted(variable));
-            }
-        }
+        String interceptor = interceptor(environment, problems);
+        List<String> variables = variables(environment, problems);
         boolean mps =
                 oneOf(environment, "GPUSHARING_MPS", List.of("Disabled", "Enabled"), problems)
                         .equals("Enabled");
@@ -177,6 +153,33 @@ record Settings(
                 variables);
     }
 
+    private static String interceptor(Map<String, String> environment, List<String> problems) {
+        String interceptor = environment.getOrDefault("GPUSHARING_INTERCEPTOR", "");
+        if (!interceptor.isEmpty() && !interceptor.startsWith("/")) {
+            problems.add(
+                    "GPUSHARING_INTERCEPTOR is %s; use the path of a library on the node, /usr/local/vgpu/libvgpu.so for instance"
+                            .formatted(interceptor));
+        }
+        return interceptor;
+    }
+
+    private static List<String> variables(Map<String, String> environment, List<String> problems) {
+        List<String> variables =
+                environment
+                        .getOrDefault("GPUSHARING_INTERCEPTOR_ENVIRONMENT", "")
+                        .lines()
+                        .filter(line -> !line.isBlank())
+                        .toList();
+        for (String variable : variables) {
+            if (!VARIABLE.matcher(variable).matches()) {
+                problems.add(
+                        "GPUSHARING_INTERCEPTOR_ENVIRONMENT has %s; use NAME=value, a line each"
+                                .formatted(variable));
+            }
+        }
+        return variables;
+    }
+
     /**
      * By which resources the node's GPUs are asked for.
      *
@@ -212,24 +215,15 @@ record Settings(
         };
     }
 
-    /** Names and units, {@code cnvrg.io/metagpu=100,example.com/tenth=10}. */
     private static Metagpu metagpu(String text, List<String> problems) {
-        if (text.isBlank()) {
+        try {
+            return Metagpu.of(text);
+        } catch (IllegalArgumentException e) {
+            problems.add(
+                    "GPUSHARING_METAGPU has %s; use for instance cnvrg.io/metagpu=100, with 1 to 100 units a GPU"
+                            .formatted(e.getMessage()));
             return Metagpu.USUAL;
         }
-        var units = new TreeMap<String, Integer>();
-        for (String resource : text.split(",", -1)) {
-            Matcher matcher = METAGPU.matcher(resource.strip());
-            int number = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
-            if (number < 1 || number > MOST_UNITS) {
-                problems.add(
-                        "GPUSHARING_METAGPU has %s; use for instance cnvrg.io/metagpu=100, with 1 to 100 units a GPU"
-                                .formatted(resource));
-                return Metagpu.USUAL;
-            }
-            units.put(matcher.group(1), number);
-        }
-        return new Metagpu(units);
     }
 
     private static int port(String text, List<String> problems) {

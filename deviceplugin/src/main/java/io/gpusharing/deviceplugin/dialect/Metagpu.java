@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * {@code cnvrg.io/metagpu}, so many a GPU: a part of its processors and the same part of its
@@ -20,6 +22,34 @@ public record Metagpu(SortedMap<String, Integer> unitsPerGpu) implements Dialect
 
     /** As the project itself has it. */
     public static final Metagpu USUAL = new Metagpu(new TreeMap<>(Map.of("cnvrg.io/metagpu", 100)));
+
+    private static final int MOST_UNITS = 100;
+
+    private static final Pattern UNITS =
+            Pattern.compile("([a-z0-9.-]+/[A-Za-z0-9._-]+)=([0-9]{1,3})");
+
+    /**
+     * The resources that a site names with their units, {@code
+     * cnvrg.io/metagpu=100,example.com/tenth=10}; the usual one if the text is blank.
+     *
+     * @throws IllegalArgumentException whose message is the part that names no resource or has
+     *     other units than 1 to 100
+     */
+    public static Metagpu of(String text) {
+        if (text.isBlank()) {
+            return USUAL;
+        }
+        var units = new TreeMap<String, Integer>();
+        for (String resource : text.split(",", -1)) {
+            Matcher matcher = UNITS.matcher(resource.strip());
+            int number = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
+            if (number < 1 || number > MOST_UNITS) {
+                throw new IllegalArgumentException(resource);
+            }
+            units.put(matcher.group(1), number);
+        }
+        return new Metagpu(units);
+    }
 
     @Override
     public String name() {

@@ -92,21 +92,11 @@ public final class Preemptions {
         var filter =
                 new VictimFilter(
                         preemptor, companions, running.gangs(), priorities, endings.at(now), now);
-        VictimFilter byGpusAlone = filter.byGpusAlone();
 
         // From here on: how budgets stand may have taken a question.
         Instant enough = clock.instant().plus(PATIENCE);
-        var byGpus = new ArrayList<Preemption>();
-        held.forEach((node, itsGpus) -> {
-            if (clock.instant().isBefore(enough)) {
-                List<RunningPod> pods = running.on(node);
-                NodePods known = NodePods.byGpusAlone(pods);
-                best(preemptor, budgets, byGpusAlone.filter(node, itsGpus, known, uids(pods)))
-                        .ifPresent(byGpus::add);
-            }
-        });
-        byGpus.sort(Preemption.BEST_FIRST);
-
+        List<Preemption> byGpus =
+                byGpusAlone(preemptor, held, budgets, filter.byGpusAlone(), enough);
         var found = new ArrayList<Preemption>();
         RuntimeException untold = null;
         int read = 0;
@@ -138,6 +128,31 @@ public final class Preemptions {
             throw untold;
         }
         return found.stream().min(Preemption.BEST_FIRST).filter(it -> !it.victims().isEmpty());
+    }
+
+    /**
+     * The best preemption of each node as far as its GPUs decide, the best of all first. Nothing is
+     * asked of the API server for it.
+     *
+     * @param enough when no further node is looked at
+     */
+    private List<Preemption> byGpusAlone(
+            Preemptor preemptor,
+            Map<String, HeldGpus> held,
+            Map<String, List<DisruptionBudget>> budgets,
+            VictimFilter filter,
+            Instant enough) {
+        var found = new ArrayList<Preemption>();
+        held.forEach((node, itsGpus) -> {
+            if (clock.instant().isBefore(enough)) {
+                List<RunningPod> pods = running.on(node);
+                NodePods known = NodePods.byGpusAlone(pods);
+                best(preemptor, budgets, filter.filter(node, itsGpus, known, uids(pods)))
+                        .ifPresent(found::add);
+            }
+        });
+        found.sort(Preemption.BEST_FIRST);
+        return found;
     }
 
     /** Of one node; empty if the pod does not fit there, whoever goes. */

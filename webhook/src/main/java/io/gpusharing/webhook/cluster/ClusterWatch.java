@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.gpusharing.NameList;
 import io.gpusharing.Names;
 import io.gpusharing.kubernetes.GpuBudget;
@@ -113,21 +114,26 @@ public final class ClusterWatch implements SmartLifecycle {
                         Set::copyOf,
                         Set.of());
         this.reportingCa =
-                new Watched<>(
+                ofConfigMap(
                         "configmaps",
                         client.configMaps().inNamespace(namespace).withName(REPORTING_CA),
                         unreadable,
-                        Function.identity(),
-                        ClusterWatch::certificate,
-                        Optional.empty());
+                        ClusterWatch::certificate);
         this.injection =
-                new Watched<>(
+                ofConfigMap(
                         "configmaps/" + Names.INJECTION_SWITCH,
                         client.configMaps().inNamespace(namespace).withName(Names.INJECTION_SWITCH),
                         unreadable,
-                        Function.identity(),
-                        ClusterWatch::stopped,
-                        Optional.empty());
+                        ClusterWatch::stopped);
+    }
+
+    private static <V> Watched<ConfigMap, ConfigMap, Optional<V>> ofConfigMap(
+            String what,
+            Resource<ConfigMap> configMap,
+            UnreadableObjects unreadable,
+            Function<Collection<ConfigMap>, Optional<V>> read) {
+        return new Watched<>(
+                what, configMap, unreadable, Function.identity(), read, Optional.empty());
     }
 
     private SharedGpus shared() {

@@ -140,34 +140,34 @@ class BudgetMetrics {
                         tags,
                         it -> seconds(it.exhaustedAt())));
         for (String namespace : namespaces) {
-            Tags both = tags.and("namespace", namespace);
-            meters.add(
-                    gauge(
-                            "namespace.used",
-                            "gpu_seconds",
-                            "Used by a namespace in this period",
-                            both,
-                            it -> of(it, namespace, use -> gpuSeconds(use.used()))));
-            meters.add(
-                    gauge(
-                            "namespace.rate",
-                            "gpus",
-                            "GPUs that a namespace holds now",
-                            both,
-                            it -> of(it, namespace, use -> use.rate() / MICROS)));
-            meters.add(
-                    FunctionCounter.builder(
-                                    "gpusharing.namespace.gpu",
-                                    this,
-                                    it -> it.total(budget, namespace))
-                            .baseUnit("seconds")
-                            .description(
-                                    "Used by a namespace since this replica began to count, over"
-                                            + " all periods")
-                            .tags(both)
-                            .register(named));
+            meters.addAll(ofNamespace(budget, namespace));
         }
         return new Gauges(namespaces, List.copyOf(meters));
+    }
+
+    private List<Meter> ofNamespace(String budget, String namespace) {
+        Tags tags = Tags.of("budget", budget).and("namespace", namespace);
+        return List.of(
+                gauge(
+                        "namespace.used",
+                        "gpu_seconds",
+                        "Used by a namespace in this period",
+                        tags,
+                        it -> of(it, namespace, use -> gpuSeconds(use.used()))),
+                gauge(
+                        "namespace.rate",
+                        "gpus",
+                        "GPUs that a namespace holds now",
+                        tags,
+                        it -> of(it, namespace, use -> use.rate() / MICROS)),
+                FunctionCounter.builder(
+                                "gpusharing.namespace.gpu", this, it -> it.total(budget, namespace))
+                        .baseUnit("seconds")
+                        .description(
+                                "Used by a namespace since this replica began to count, over all"
+                                        + " periods")
+                        .tags(tags)
+                        .register(named));
     }
 
     private Gauge gauge(
