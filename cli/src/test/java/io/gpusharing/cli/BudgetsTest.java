@@ -143,6 +143,20 @@ class BudgetsTest {
         assertThat(shell.run("budgets").err()).isEmpty();
     }
 
+    @Test
+    void whatIsPromisedIsNotRoundedToNothing() {
+        api.has(FakeApiServer.PODS);
+        api.has(FakeApiServer.GPUNODES);
+        api.has(
+                FakeApiServer.NODES,
+                "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {nvidia.com/gpu: '8'}}}");
+        api.has(BUDGETS, TEAM_A);
+
+        assertThat(shell.run("budgets", "-A").err())
+                .endsWith(
+                        "The budgets promise what less than 0.1 GPUs give in their periods; there are 8\n");
+    }
+
     private static String pod(String name, String namespace, String node, String phase) {
         return "{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: %s}, spec: {%s containers: [{name: c}]}, status: {phase: %s}}"
                 .formatted(name, namespace, node.isEmpty() ? "" : "nodeName: " + node + ",", phase);

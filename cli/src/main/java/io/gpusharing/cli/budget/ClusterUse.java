@@ -59,11 +59,12 @@ final class ClusterUse {
         Long physical = physical();
         if (physical != null && promised > 0) {
             sentences.add(
-                    String.format(
-                            Locale.ROOT,
-                            "The budgets promise what %.1f GPUs give in their periods; there are %d",
-                            promised,
-                            physical));
+                    "The budgets promise what %s GPUs give in their periods; there are %d"
+                            .formatted(
+                                    promised < 0.05
+                                            ? "less than 0.1"
+                                            : String.format(Locale.ROOT, "%.1f", promised),
+                                    physical));
         }
         return sentences;
     }
