@@ -164,15 +164,15 @@ public final class ClusterGpus {
         }
         book.release(asked.uid());
         GpuPod pod = book.beside(asked);
-        Optional<Chosen> chosen = book.choose(pod, candidates, most, now.plus(patience), now);
-        if (chosen.isPresent()) {
-            refused.remove(pod.uid());
-            return chosen.get();
+        Filtered answer = book.choose(pod, candidates, most, now.plus(patience), now);
+        switch (answer) {
+            case Chosen _ -> refused.remove(pod.uid());
+            case Nowhere nowhere -> {
+                refused.put(asked);
+                told.refused(pod, WhyNot.shortage(pod, nowhere, candidates, book.nodes()), now);
+            }
         }
-        Nowhere nowhere = book.refuse(pod, candidates);
-        refused.put(asked);
-        told.refused(pod, WhyNot.shortage(pod, nowhere, candidates, book.nodes()), now);
-        return nowhere;
+        return answer;
     }
 
     /** Whether GPUs of this node are reserved for a pod. */

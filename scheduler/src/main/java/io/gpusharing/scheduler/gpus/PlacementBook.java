@@ -3,7 +3,6 @@ package io.gpusharing.scheduler.gpus;
 import io.gpusharing.placement.KeptRoom;
 import io.gpusharing.placement.SharedNode;
 import io.gpusharing.scheduler.gpus.Filtered.Chosen;
-import io.gpusharing.scheduler.gpus.Filtered.Nowhere;
 import io.gpusharing.sharing.GpuGroup;
 import io.gpusharing.wire.ContainerPlacement;
 import java.time.Instant;
@@ -205,31 +204,27 @@ final class PlacementBook {
     }
 
     /**
-     * Chooses the best nodes by the pod's strategy, and reserves its GPUs on the first.
+     * Chooses the best nodes by the pod's strategy, and reserves its GPUs on the first. Where there
+     * is no room the pod's group knows that it waits.
      *
      * @param most how many nodes are named at most
      * @param until when the reservation ends
-     * @return empty if there is no room on any of them
      */
-    Optional<Chosen> choose(
+    Filtered choose(
             GpuPod pod, Collection<String> candidates, int most, Instant until, Instant now) {
         Map<String, List<KeptRoom>> others = keptFrom(pod.uid(), pod.priority());
         List<String> best =
                 BestNodes.of(candidates, name -> left(pod, name, others), pod.strategy(), most);
-        if (best.isEmpty()) {
-            return Optional.empty();
+        if (!best.isEmpty()) {
+            String first = best.getFirst();
+            if (reserve(pod, first, others.getOrDefault(first, List.of()), false, until, now)
+                    .isPresent()) {
+                return new Chosen(first, best.subList(1, best.size()));
+            }
         }
-        String first = best.getFirst();
-        return reserve(pod, first, others.getOrDefault(first, List.of()), false, until, now)
-                .map(it -> new Chosen(first, best.subList(1, best.size())));
-    }
-
-    /** Why there is no room for a pod on any of these nodes. Its group knows that it waits. */
-    Nowhere refuse(GpuPod pod, Collection<String> candidates) {
         groups.await(pod);
         String awaited = kept.of(pod.uid()).map(KeptRoom::node).orElse("");
-        return WhyNot.nowhere(
-                pod, candidates, nodes, keptFrom(pod.uid(), pod.priority()).keySet(), awaited);
+        return WhyNot.nowhere(pod, candidates, nodes, others.keySet(), awaited);
     }
 
     /** What is reserved for a pod on this node. */
